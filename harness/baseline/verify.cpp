@@ -93,6 +93,11 @@ class Checking {
             stored.older
                 ? fmt::format("{}: of an older format version, in which edits cannot be found: {}",
                               util::printable(file_), remedy(stored.baseline.suite))
+            : text.find("\r\n") != std::string::npos
+                ? fmt::format(
+                      "{}: its lines end with CR LF, as git or an editor left them: put '*/*.json "
+                      "text eol=lf' into .gitattributes beside it and check it out again",
+                      util::printable(file_))
                 : fmt::format("{}: not as perfgate writes it: edited by hand, or merged without "
                               "care",
                               util::printable(file_)));

@@ -43,8 +43,8 @@ std::string warning(const std::string& day, const std::string& until) {
     const std::string when = left == 0   ? "today"
                              : left == 1 ? "tomorrow"
                                          : fmt::format("in {} days", left);
-    return fmt::format("its acknowledgement ends {}, on {}; from then on it fails the run", when,
-                       until);
+    return fmt::format("its acknowledgement ends {}, on {}; from the next day on it fails the run",
+                       when, until);
 }
 
 /// Against the acknowledged value, as a metric is settled against its baseline. The code and the

@@ -174,6 +174,11 @@ class Proving {
         const std::size_t gates_before = proof_.gates;
         for (const Comparison& comparison : comparisons) {
             const MetricVerdict* verdict = find(unchanged, comparison.definition->name);
+            if (allows_nothing_left(comparison, estimate_of(*comparison.baseline))) {
+                ++proof_.gates;
+                problem(comparison, "cannot fail: its tolerance allows 0");
+                continue;
+            }
             // The baseline's own values are invalid; if there is no verdict, too fast to be true.
             if (verdict == nullptr || verdict->verdict == Verdict::invalid) {
                 ++proof_.invalid;
@@ -248,6 +253,7 @@ class Proving {
         const bool as_it_should = worse ? found && fails == !warns : !found;
         if (as_it_should) return;
         const double size = std::fabs(estimate_of(from));
+        if (size > 0) amount = std::max(amount, -size);  // as moved() ends there
         const std::string by = size == 0 ? fmt::format("{:+g}", amount)
                                          : fmt::format("{:+.3g} %", 100 * amount / size);
         problem(

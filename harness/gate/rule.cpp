@@ -60,6 +60,11 @@ double share_by_abs(const model::MetricDefinition& definition, const model::Metr
     return std::isfinite(share) && share > tolerance.worse ? share : 0;
 }
 
+bool allows_nothing_left(const Comparison& comparison, double baseline) {
+    return comparison.definition->direction == Direction::higher && baseline > 0 &&
+           change_between(comparison, baseline, 0).allowed >= baseline;
+}
+
 Change change_between(const Comparison& comparison, double baseline, double measured) {
     const double rise = measured - baseline;
     Change change;

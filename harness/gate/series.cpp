@@ -88,6 +88,15 @@ std::optional<model::Tail> tail_of(const model::Batch& batch) {
     return model::Tail{sum / tenth, stats::quantile(sorted, 0.99)};
 }
 
+model::MetricSeries untrimmed(model::MetricSeries series) {
+    std::erase_if(series.batches, [](const model::Batch& batch) { return !in_use(batch); });
+    for (model::Batch& batch : series.batches) {
+        batch.samples = {stats::trimmed_mean(batch.samples, 0)};
+        batch.tail.reset();
+    }
+    return series;
+}
+
 std::optional<model::MetricSeries> slowest_tenths(const model::MetricSeries& series) {
     constexpr std::size_t least_samples = 30;
     model::MetricSeries tails = series;

@@ -51,6 +51,9 @@ inline constexpr std::size_t least_samples_of_tail = 10;
 /// counts as that share of it, so that the mean hardly depends on how many there are.
 std::optional<model::Tail> tail_of(const model::Batch& batch);
 
+/// The series with the mean of all samples as each process's sample.
+model::MetricSeries untrimmed(model::MetricSeries series);
+
 /// The series with the mean of the slowest tenth as each process's sample. Absent unless all
 /// processes in use have one, and 30 samples together.
 std::optional<model::MetricSeries> slowest_tenths(const model::MetricSeries& series);

@@ -140,7 +140,19 @@ std::optional<Objection> slow_tail(const Known& known) {
     if (!stands || known.tail == nullptr || !known.tail->is_beyond()) return std::nullopt;
     return Objection{Verdict::inconclusive,
                      known.all_the_same() ? Doubt::nothing_changed : Doubt::slow_tail,
-                     "its slowest tenth is slower by more than what it may be"};
+                     known.tail->verdict
+                         ? "its slowest tenth is slower by more than what it may be"
+                         : "its slowest samples make it slower by more than what they may, and the "
+                           "baseline has too few to compare them with"};
+}
+
+/// A share has a floor below which differences are noise; nothing else is that small.
+std::optional<Objection> cannot_fail(const Known& known) {
+    if (!known.calm() || known.comparison.definition->unit == "%" ||
+        !allows_nothing_left(known.comparison, known.judged.baseline)) {
+        return std::nullopt;
+    }
+    return Objection{Verdict::invalid, Doubt::none, "no value fails it: its tolerance allows 0"};
 }
 
 std::optional<Objection> not_shown(const Known& known) {
@@ -153,8 +165,8 @@ std::optional<Objection> not_shown(const Known& known) {
 
 /// In order; the first that objects decides.
 constexpr std::optional<Objection> (*objections[])(const Known&) = {
-    beyond_machines, other_work,          undecided, too_good,       baseline_disagrees,
-    choices_differ,  hidden_behind_clock, slow_tail, slow_processes, not_shown};
+    beyond_machines, cannot_fail,         other_work, undecided,      too_good, baseline_disagrees,
+    choices_differ,  hidden_behind_clock, slow_tail,  slow_processes, not_shown};
 
 void doubt(Doubt why, std::string words, Decision& decision) {
     decision.judgement.verdict = Verdict::inconclusive;

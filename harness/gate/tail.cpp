@@ -25,10 +25,24 @@ constexpr std::size_t least_for_quantiles = 500;
 /// The two sides of a tail's comparison.
 struct Sides {
     model::MetricSeries baseline, measured;
+    bool of_tenths = true;  ///< else of all samples
 };
+
+bool has_any_tail(const model::MetricSeries& series) {
+    return std::ranges::any_of(batches_in_use(series),
+                               [](const auto* batch) { return tail_of(*batch).has_value(); });
+}
+
+bool all_have_tails(const model::MetricSeries& series) {
+    return std::ranges::all_of(batches_in_use(series),
+                               [](const auto* batch) { return tail_of(*batch).has_value(); });
+}
 
 std::optional<Sides> sides_of(const Comparison& comparison) {
     if (!has_tail(*comparison.definition)) return std::nullopt;
+    if (has_any_tail(*comparison.measured) && !all_have_tails(*comparison.baseline)) {
+        return Sides{untrimmed(*comparison.baseline), untrimmed(*comparison.measured), false};
+    }
     auto measured = slowest_tenths(*comparison.measured);
     if (!measured) return std::nullopt;
     auto baseline = slowest_tenths(*comparison.baseline);
@@ -99,17 +113,24 @@ std::vector<std::optional<TailJudgement>> judge_tails(std::span<const Comparison
     const std::vector<Judgement> judgements = rule.judge(tails);
     for (std::size_t i = 0; i < tails.size(); ++i) {
         if (judgements[i].verdict == model::Verdict::invalid) continue;
-        found[owners[i]] = {judgements[i],
-                            verdict_of(comparisons[owners[i]], tails[i], judgements[i])};
+        TailJudgement& tail = found[owners[i]].emplace(judgements[i]);
+        if (sides[i].of_tenths) {
+            tail.verdict = verdict_of(comparisons[owners[i]], tails[i], judgements[i]);
+        }
     }
     return found;
 }
 
 std::string tail_words(const TailJudgement& tail, const std::string& unit) {
-    const model::TailVerdict& verdict = tail.verdict;
+    const Judgement& judged = tail.judgement;
     const model::QuantityTexts values =
-        model::quantity_texts(verdict.baseline, verdict.measured, unit);
-    const std::string change = model::moved_text(verdict.baseline, verdict.measured, unit);
+        model::quantity_texts(judged.baseline, judged.measured, unit);
+    const std::string change = model::moved_text(judged.baseline, judged.measured, unit);
+    if (!tail.verdict) {
+        return fmt::format("mean of all samples {} → {}{}", values.before, values.after,
+                           change.empty() ? "" : fmt::format(" ({})", change));
+    }
+    const model::TailVerdict& verdict = *tail.verdict;
     std::string words = fmt::format(
         "slowest tenth {} → {} ({}tolerance {:.6g} %), {:.3g} % of the samples beyond {:g} times "
         "the baseline's p99",

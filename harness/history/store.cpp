@@ -183,28 +183,40 @@ std::size_t Store::add_run(const StoredRun& run) const {
     return 1;
 }
 
-std::size_t Store::add(std::span<const StoredRun> runs,
-                       std::span<const std::filesystem::path> stores,
-                       std::optional<std::int64_t> keep_days) {
+Store::Change Store::add(std::span<const StoredRun> runs,
+                         std::span<const std::filesystem::path> stores,
+                         std::optional<std::int64_t> keep_days, const std::string& latest) {
+    const auto require_past = [&](std::string_view started, const std::string& where) {
+        if (started <= latest) return;
+        throw util::InputError("{}a run began at {}, which is not yet: correct its date", where,
+                               util::printable(started, 40));
+    };
+    for (const StoredRun& run : runs) require_past(run.origin.started, "");
     for (const std::filesystem::path& other : stores) {
         std::error_code error;
         if (!std::filesystem::equivalent(other, name_, error)) continue;
         throw util::InputError("{} cannot be added to itself: leave it out",
                                util::printable(other.string()));
     }
-    std::size_t added = 0;
+    Change change;
     const auto finish = [&] {
         if (!keep_days) return;
-        database_.execute(fmt::format(
-            "CREATE TEMP TABLE old AS SELECT run.id FROM run JOIN (SELECT device, max(started) AS "
-            "last FROM run GROUP BY device) AS newest USING (device) WHERE julianday(newest.last) "
-            "- julianday(run.started) > {0}; DELETE FROM night WHERE run IN (SELECT id FROM old); "
-            "DELETE FROM run WHERE id IN (SELECT id FROM old); DROP TABLE old",
-            *keep_days));
+        Statement(database_,
+                  "CREATE TEMP TABLE old AS SELECT run.id FROM run JOIN (SELECT device, "
+                  "max(started) AS last FROM run WHERE started <= ? GROUP BY device) AS newest "
+                  "USING (device) WHERE julianday(newest.last) - julianday(run.started) > ?")
+            .with(latest, *keep_days)
+            .step();
+        database_.execute("DELETE FROM night WHERE run IN (SELECT id FROM old)");
+        Statement count(database_, "SELECT count(*) FROM old");
+        count.step();
+        change.removed += static_cast<std::size_t>(count.integer(0));
+        count.step();
+        database_.execute("DELETE FROM run WHERE id IN (SELECT id FROM old); DROP TABLE old");
     };
     try {
         database_.execute("BEGIN IMMEDIATE");
-        for (const StoredRun& run : runs) added += add_run(run);
+        for (const StoredRun& run : runs) change.added += add_run(run);
         if (stores.empty()) finish();
         database_.execute("COMMIT");
         for (const std::filesystem::path& other : stores) {
@@ -215,6 +227,10 @@ std::size_t Store::add(std::span<const StoredRun> runs,
                 .step();
             database_.execute("BEGIN IMMEDIATE");
             check_schema("other", other);
+            Statement newest(database_, "SELECT coalesce(max(started), '') FROM other.run");
+            newest.step();
+            require_past(newest.text(0), util::printable(added_) + ": ");
+            newest.step();
             Statement count(database_, "SELECT count(*) FROM run");
             count.step();
             const std::int64_t before = count.integer(0);
@@ -236,7 +252,7 @@ std::size_t Store::add(std::span<const StoredRun> runs,
                 "class) JOIN other.facts AS fo ON fo.id = n.facts JOIN main.facts AS f USING "
                 "(code, inputs, method);DROP TABLE fresh");
             count.step();
-            added += static_cast<std::size_t>(count.integer(0) - before);
+            change.added += static_cast<std::size_t>(count.integer(0) - before);
             count.step();
             finish();
             database_.execute("COMMIT; DETACH other");
@@ -246,7 +262,7 @@ std::size_t Store::add(std::span<const StoredRun> runs,
         database_.roll_back();
         throw;
     }
-    return added;
+    return change;
 }
 
 std::map<std::int64_t, Origin> Store::origins() const {

@@ -30,11 +30,16 @@ class Store {
     Store(const Store&) = delete;
     Store& operator=(const Store&) = delete;
 
+    struct Change {
+        std::size_t added = 0, removed = 0;
+        bool operator==(const Change&) const = default;
+    };
     /// What one command adds: all of it or nothing, also if the process is killed. A run that is
-    /// there already is not added again. Returns how many were. `keep_days`: removes runs that
-    /// began so many days before the newest of their device.
-    std::size_t add(std::span<const StoredRun> runs, std::span<const std::filesystem::path> stores,
-                    std::optional<std::int64_t> keep_days);
+    /// there already is not added again. `keep_days`: removes runs that began so many days before
+    /// the newest of their device. Throws InputError for a run that began after `latest`, a UTC
+    /// time: a wrong clock would make all others old.
+    Change add(std::span<const StoredRun> runs, std::span<const std::filesystem::path> stores,
+               std::optional<std::int64_t> keep_days, const std::string& latest);
 
     /// By the numbers that nights have.
     std::map<std::int64_t, Origin> origins() const;

@@ -258,7 +258,8 @@ std::vector<Command> next_commands(const model::VerdictDocument& document, const
     const std::optional<std::string> options_of_again = joined(words.again_words);
     if (!gate || !options_of_again) return {};
     std::vector<Command> commands;
-    const std::string run = ' ' + util::shell_word(words.run_file);
+    const bool is_option = words.run_file.starts_with('-');
+    const std::string run = ' ' + util::shell_word((is_option ? "./" : "") + words.run_file);
     const auto again = cases_of(document, [](const CaseVerdict& verdict) {
         const Effect effect = effect_of(verdict);
         return effect <= Effect::warned && effect != Effect::missing;

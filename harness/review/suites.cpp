@@ -49,17 +49,15 @@ std::string words(const model::GateRule& rule, const std::string& unit, bool wit
     return text;
 }
 
-/// Whether the gate lets more pass. Changes that are only reported as improved do not count, but a
-/// metric without a direction fails both ways.
-bool is_looser(const model::GateRule& before, const model::GateRule& after,
-               model::Direction direction) {
+/// Whether the gate lets more pass, or calls less improved: what is too good, or stays unaccepted,
+/// is an improvement first.
+bool is_looser(const model::GateRule& before, const model::GateRule& after) {
     const model::Tolerance& old_one = before.tolerance;
     const model::Tolerance& new_one = after.tolerance;
     if (new_one.worse > old_one.worse || new_one.abs > old_one.abs) return true;
     if (after.cross_board > before.cross_board) return true;
     if (gate::tail_tolerance(new_one) > gate::tail_tolerance(old_one)) return true;
-    return direction == model::Direction::none &&
-           new_one.better.value_or(new_one.worse) > old_one.better.value_or(old_one.worse);
+    return new_one.better.value_or(new_one.worse) > old_one.better.value_or(old_one.worse);
 }
 
 /// From the strictest: fails; as the config says, which may be that it warns; warns.
@@ -91,8 +89,7 @@ void compare_gates(const SuiteCase& before, const std::vector<model::GateRule>& 
             findings.add(Loosening::severity_lowered, place, old_rule.metric, words(was), words(is),
                          before.id);
         }
-        const auto direction = metric ? metric->definition.direction : model::Direction::none;
-        if (!is_looser(old_rule, *new_rule, direction)) continue;
+        if (!is_looser(old_rule, *new_rule)) continue;
         const bool with_board = old_rule.cross_board != new_rule->cross_board;
         findings.add(Loosening::tolerance_raised, place, old_rule.metric,
                      words(old_rule, unit, with_board), words(*new_rule, unit, with_board),

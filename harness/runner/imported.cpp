@@ -65,6 +65,18 @@ const benchmark::Format& format_of(const std::string& text, const std::string& f
     return *format;
 }
 
+/// One of perfgate's own among results.
+void refuse_document(const std::string& text, const std::string& file) {
+    constexpr std::size_t beginning = 4096;
+    if (text.substr(0, beginning).find("perfgate.") == std::string::npos) return;
+    const std::string schema = schema_of_text(text, file);
+    if (!schema.starts_with("perfgate.")) return;
+    throw util::InputError(
+        "{}: a document of perfgate ({}); expected results: a run document is named alone, "
+        "without --suite and --format",
+        util::printable(file), util::printable(schema, 40));
+}
+
 std::filesystem::path folder_of(const std::string& file) {
     return std::filesystem::absolute(file).parent_path();
 }
@@ -137,6 +149,7 @@ class Import {
 
     void add(const std::string& file) {
         const std::string text = util::read_file(file, benchmark::most_bytes, "results");
+        refuse_document(text, file);
         distinct_.add(file, text);
         const benchmark::Format& format = format_of(text, file, choice_);
         benchmark::Layout reading;
@@ -297,7 +310,9 @@ class SuiteImport {
     model::Run take(const std::vector<std::string>& files) {
         for (const std::string& file : files) {
             stored_.push_back(kinds::stored(*entry_->subject, file));
-            distinct_.add(file, std::exchange(stored_.back().content, {}));
+            const std::string content = std::exchange(stored_.back().content, {});
+            refuse_document(content, file);
+            distinct_.add(file, content);
             require_one_device(files.front(), stored_.front().device, file, stored_.back().device);
         }
         model::Run run = planned_run();

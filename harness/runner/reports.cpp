@@ -214,6 +214,13 @@ void clear_outputs(const OutputOptions& options) {
     for (const fs::path& run : options.runs) clear_below(options, run);
 }
 
+/// Whether the second report written would replace the first.
+static bool is_one_file(const fs::path& some, const fs::path& other) {
+    std::error_code error;
+    if (fs::is_other(some, error)) return false;  // a device
+    return fs::weakly_canonical(some, error) == fs::weakly_canonical(other, error);
+}
+
 void check_outputs(const OutputOptions& options) {
     clear_outputs(options);
     if (!options.report_url.empty() && !report::is_web_address(options.report_url)) {
@@ -239,6 +246,15 @@ void check_outputs(const OutputOptions& options) {
                                        util::printable(destination.file));
             }
             require_writable(destination);
+            const auto same = std::ranges::find_if(all, [&](const Destination& other) {
+                return other.format != destination.format &&
+                       is_one_file(other.file, destination.file);
+            });
+            if (same != all.end()) {
+                throw util::InputError("--report {} and {} both want {}: give one another file",
+                                       same->format->name, destination.format->name,
+                                       util::printable(destination.file));
+            }
             continue;
         }
         if (on_stdout != nullptr) {

@@ -402,6 +402,10 @@ class CommandReader {
         for (const auto& [name, at] : used_) {
             used.insert(name);
             if (std::ranges::find(names, name) != names.end()) continue;
+            if (benchmark_ && name == out_parameter) {
+                problems_.add(at, "'{{out}}' is known only to 'benchmark' and 'env'");
+                continue;
+            }
             problems_.add(at, "'{{{}}}' is not a parameter of 'matrix'; expected {}{}",
                           util::printable(name, 80), benchmark_ ? "one, or {out}" : "one",
                           util::did_you_mean(name, usable));

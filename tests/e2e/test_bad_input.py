@@ -169,8 +169,10 @@ class BadOutputs(tool.Case):
         self.assertIn("No space left", done.stderr)
         self.assertNotIn(".tmp", done.stdout)
 
-    def test_two_reports_on_stdout(self):
+    def test_two_reports_in_one_place(self):
         self.run_tool("run", "probe.yaml", *self.options, "--report", "junit:-", "--report", "csv:-", code=2)
+        done = self.run_tool("run", "probe.yaml", *self.options, "--report", "x.md", "--report", "json:./x.md", code=2)
+        self.assert_one_line(done.stderr, "x.md", "both want")
         done = self.run_tool("run", "probe.yaml", *self.options, "--report-url", "ftp://a b", code=2)
         self.assert_one_line(done.stderr, "--report-url ftp://a b", "https://")
 

@@ -131,6 +131,8 @@ class Tables(Formats):
                 ("format: csv\n    case: name\n    axes: {n: n}", "format: hyperfine\n    samples: x", "tables")):
             self.suite(TABLE.replace(old, new))
             self.assertIn(message, self.run_tool("validate", "suite.yaml", code=2).stderr, new)
+        self.suite(TABLE.replace("[cat, r.csv]", '[cat, "{out}"]\n    check: [test, -s, "{out}"]'))
+        self.assertIn("known only to 'benchmark' and 'env'", self.run_tool("validate", "suite.yaml", code=2).stderr)
         text = TABLE.replace("csv\n    case: name\n    axes: {n: n}", "text\n    rows: '{}'")
         self.suite(text.replace("{}", "(?<time_us>[0-9"))
         self.assertIn("no regular expression", self.run_tool("validate", "suite.yaml", code=2).stderr)
@@ -217,6 +219,11 @@ class Stored(Formats):
         for words in (("--format", "hyperfine"), ("--tolerance", "3%")):
             self.assertIn("the suite's to say", self.compare(base, base, *words, code=2).stderr)
         self.assertIn("same content", self.run_tool("compare", "--suite", "suite.yaml", base[0], base[0], code=2).stderr)
+        self.run_tool("compare", "--suite", "suite.yaml", *base, "--device-key", "k", "--out", "o")
+        for words in (("--base", "o/run.json", "--base", base[0], "--head", base[1]),
+                      ("--suite", "suite.yaml", "--base", "o/run.json", "--head", base[0])):
+            done = self.run_tool("compare", *words, code=2)
+            self.assert_one_line(done.stderr, "o/run.json: a document of perfgate (perfgate.run)", "named alone")
         self.write("bad.csv", "x,y\n1,2\n")
         self.assertIn("bad.csv: line 1: 0 columns", self.run_tool("compare", "--suite", "suite.yaml", "bad.csv", code=2).stderr)
         self.assertIn("absent.yaml", self.run_tool("compare", "--suite", "absent.yaml", base[0], code=2).stderr)

@@ -80,7 +80,11 @@ class History(tool.Case):
         self.assertEqual(revisions, found)
 
     def test_old_runs_are_removed_on_request(self):
-        self.add(*(self.night(n) for n in (0, 1, 20)), "--keep", "5")
+        self.assertIn("3 runs added, 2 removed (--keep)", self.add(*(self.night(n) for n in (0, 1, 20)), "--keep", "5").stdout)
+        run = json.loads(self.night(21).read_text())
+        run["started_at"] = "2099-01-01T00:00:00Z"
+        future = self.write("future.run.json", json.dumps(run))
+        self.assert_one_line(self.add(future, "--keep", "5", code=2).stderr, "2099-01-01T00:00:00Z, which is not yet")
         with sqlite3.connect(self.folder / "h.db") as connection:
             self.assertEqual([("2026-01-21T02:00:00Z",)], list(connection.execute("SELECT started FROM run")))
 
@@ -125,6 +129,8 @@ class History(tool.Case):
         google["context"]["date"] = "2026-11-24 07:19:03-02:30"
         self.add(self.write("offset.json", json.dumps(google)))
         self.assertIn("2026-11-24T09:49:03Z", [started for started, _ in self.runs()])
+        google["benchmarks"] = [{**google["benchmarks"][0], "real_time": 0, "cpu_time": 0}]
+        self.assertIn("0 runs added; 1 run without a value left out", self.add(self.write("zero.json", json.dumps(google))).stdout)
         del google["context"]["date"]
         self.assert_one_line(self.add(self.write("dateless.json", json.dumps(google)), code=2).stderr, "dateless.json", "with their date")
 

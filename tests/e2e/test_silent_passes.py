@@ -273,7 +273,10 @@ class SilentPasses(tool.Case):
     def test_a_tolerance_of_everything_and_a_division_by_zero_are_no_suite(self):
         self.write("wide.yaml", SUITE.replace("10000%", "1e308%"))
         self.write("zero.yaml", SUITE + 'expect: {probe/host.host_time: "<= probe/host.host_time / 0"}\n')
-        for name, part in (("wide.yaml", "at most 10000%"), ("zero.yaml", "division by zero")):
+        self.write("rate.yaml", BENCH_SUITE.replace("misses: {from: /misses, better: lower}", "misses: {from: /misses, better: higher}")
+                   .replace("misses: 0", "misses: 100%"))
+        for name, part in (("wide.yaml", "at most 10000%"), ("zero.yaml", "division by zero"),
+                           ("rate.yaml", "expected less than 100%")):
             done = self.run_tool("validate", name, *self.plugin("probe_base"), code=2)
             self.assert_one_line(done.stderr, name, part)
 
@@ -318,7 +321,7 @@ class SilentPasses(tool.Case):
         done = self.compare(run, "--report", "report.md")
         for text in (done.stdout, (self.folder / "report.md").read_text(),
                      (self.folder / "out/junit.xml").read_text()):
-            self.assertIn("its acknowledgement ends in 3 days, on 2026-01-04", text)
+            self.assertIn("its acknowledgement ends in 3 days, on 2026-01-04; from the next day on", text)
 
     # --- runs that measured nothing
 

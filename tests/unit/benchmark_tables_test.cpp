@@ -270,6 +270,10 @@ TEST(Json, LinesAreRows) {
         read("{\"model\": \"m\", \"p\": 1, \"ns\": [3]}\n{\"model\": \"m\"", layout).find("file:"),
         std::string::npos);
     EXPECT_NE(read("{\"a\": 1}\nnot json\n", layout).find("file:2:"), std::string::npos);
+    EXPECT_NE(read("INFO\n{\"a\": 1}\n", layout).find("file:1:1:"), std::string::npos);
+    EXPECT_NE(read("{\"a\": 1}\n\n{\"a\": 2", layout).find("file:3:8: the JSON ends too early"),
+              std::string::npos)
+        << read("{\"a\": 1}\n\n{\"a\": 2", layout);
 }
 
 TEST(Json, WhatIsNoNumberCostsItsCase) {
@@ -277,7 +281,8 @@ TEST(Json, WhatIsNoNumberCostsItsCase) {
     layout.rows = "/*";
     layout.name = "/name";
     layout.values = {metric("real_time", "/s", "ns", 1e9)};
-    for (const char* none : {"\"OOM\"", "NaN", "Infinity", "-Infinity", "true", "\"12.5\""}) {
+    for (const char* none :
+         {"\"OOM\"", "NaN", "Infinity", "-Infinity", "true", "\"12.5\"", "\"7\""}) {
         const std::string found = read(
             fmt::format(R"([{{"name": "a", "s": 1}}, {{"name": "b", "s": {}}}])", none), layout);
         EXPECT_TRUE(found.starts_with("a real_time 1e+09\nb problem: [1]: '")) << found;
@@ -285,6 +290,16 @@ TEST(Json, WhatIsNoNumberCostsItsCase) {
     EXPECT_EQ(read(R"([{"name": "NaN", "s": 1}, {"name": "In \"Infinity\"", "s": 2}])", layout),
               "NaN real_time 1e+09\nIn \"Infinity\" real_time 2e+09\n")
         << "texts stay";
+}
+
+TEST(Json, ACountThatADoubleDoesNotHoldIsRefused) {
+    Layout layout = layout_of("json");
+    layout.values = {metric("n", "/n", "count")};
+    layout.values[0].definition.metric_class = model::MetricClass::exact;
+    EXPECT_EQ(read(R"({"n": 9007199254740991})", layout), "result n 9.0072e+15\n");
+    EXPECT_NE(read(R"({"n": 9007199254740993})", layout).find("not below 2^53"), std::string::npos);
+    layout.values[0].definition.metric_class = model::MetricClass::timing;
+    EXPECT_EQ(read(R"({"n": 9007199254740993})", layout), "result n 9.0072e+15\n");
 }
 
 TEST(Text, APatternsGroupsAreNameParametersAndValues) {
@@ -308,6 +323,53 @@ TEST(Text, APatternsGroupsAreNameParametersAndValues) {
     EXPECT_EQ(read("total time: 2 s\n", whole), "result real_time 2e+09\n");
     EXPECT_EQ(read("time: OOM\n", whole),
               "result problem: line 1: 'OOM' in column s is no number\n");
+}
+
+TEST(Text, APartOfANumberIsNoValue) {
+    Layout layout = layout_of("text");
+    layout.rows = "^(?<case>[a-z]+) +(?<ms>[0-9.]+)";
+    layout.values = {metric("real_time", "ms")};
+    for (const char* whole : {"10.4 ms", "10.4ms", "10.4e", "10.4, 3 ms", "10.4 5", "10.4x2",
+                              "10.4/5", "10.4-12", "10.4:30"}) {
+        EXPECT_TRUE(read(fmt::format("a {}\n", whole), layout).starts_with("a real_time 10.4"))
+            << whole;
+    }
+    for (const char* part : {"10,432 ms", "1.00e+03 ms", "1.00E5", "1e-3", "10.4,5", "10,4"}) {
+        const std::string found = read(fmt::format("a {}\nb 7\n", part), layout);
+        EXPECT_NE(found.find("problem: line 1: '1"), std::string::npos) << found;
+        EXPECT_NE(
+            found.find("is a part of a number: the group must match all of it\nb real_time 7"),
+            std::string::npos)
+            << found;
+    }
+    for (const char* pattern : {".*(?<ms>[0-9.]+) ms", "[.](?<ms>[0-9]+)", "[+](?<ms>[0-9]+) ms"}) {
+        layout.rows = pattern;
+        EXPECT_NE(read("a 12.5e+03 ms\n", layout).find("part of a number"), std::string::npos)
+            << pattern;
+    }
+    layout.rows = ",(?<ms>[0-9]+)$";
+    EXPECT_NE(read("a 10,432\n", layout).find("part of a number"), std::string::npos);
+    layout.rows = "^(?<case>[a-z]+),(?<ms>[0-9.]+),(?<n>[0-9]+)";
+    EXPECT_EQ(read("a,10.5,20\n", layout), "a[n=20] real_time 10.5\n") << "values with commas";
+}
+
+TEST(Text, ACarriageReturnBeginsTheLineAgainAsOnATerminal) {
+    Layout layout = layout_of("text");
+    layout.rows = "^(?<case>[a-z]+) +(?<ms>[0-9.]+) ms$";
+    layout.values = {metric("real_time", "ms")};
+    EXPECT_EQ(read("a 10 ms\ra 13 ms\nb 2 ms\r\n", layout), "a real_time 13\nb real_time 2\n");
+    EXPECT_EQ(read("\rstep 1\r\r\na 13 ms\r", layout), "a real_time 13\n");
+}
+
+TEST(Text, AMarkOfTheByteOrderIsNoPartOfTheFirstLine) {
+    Layout layout = layout_of("text");
+    layout.rows = "^(?<case>[a-z]+) +(?<ms>[0-9.]+) ms$";
+    layout.values = {metric("real_time", "ms")};
+    EXPECT_EQ(read("\xef\xbb\xbf"
+                   "a 10 ms\n",
+                   layout),
+              "a real_time 10\n");
+    EXPECT_EQ(recognised("\xef\xbb\xbf{\"context\": {}}", "file"), find_format("google-benchmark"));
 }
 
 TEST(Text, RefusesPatternsBeforeAnythingRuns) {

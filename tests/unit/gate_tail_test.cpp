@@ -144,6 +144,20 @@ TEST(Tail, FewSamplesHaveNone) {
     EXPECT_FALSE(time_of(of_samples(sampled(20, 5), sampled(20, 20))).tail) << "an older baseline";
 }
 
+TEST(Tail, OneThatTheBaselineHasNoneForIsJudgedByTheMeanOfAllSamples) {
+    for (const auto& then : {sampled(14, 9), baseline::condensed(sampled(14, 9))}) {
+        const Pair pair = of_samples(then, sampled(14, 10, {1, 1000}));
+        const MetricVerdict found = time_of(pair);
+        EXPECT_EQ(found.doubt, Doubt::slow_tail);
+        EXPECT_FALSE(found.tail);
+        EXPECT_TRUE(says(found.sentence, "mean of all samples 100.1 µs → 10.1")) << found.sentence;
+        EXPECT_EQ(exit_of(pair, true), 4);
+        EXPECT_EQ(time_of(of_samples(then, sampled(14, 10))).verdict, Verdict::pass);
+        EXPECT_EQ(time_of(of_samples(then, sampled(14, 10, {1, 1.5}))).verdict, Verdict::pass)
+            << "5 % of 6 %";
+    }
+}
+
 TEST(Tail, ARateHasNone) {
     Pair pair = of_samples(sampled(20, 20), sampled(5, 20, {2, 10}));
     pair.run.metric_definitions.at("gpu_time").direction = model::Direction::higher;

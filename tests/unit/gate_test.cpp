@@ -423,6 +423,22 @@ TEST(Gate, ACountMayFallToNothing) {
     EXPECT_EQ(metric(only_case(pair.judged()), "registers").verdict, Verdict::improved);
 }
 
+TEST(Gate, ARateThatMayFallToNothingIsNotJudged) {
+    Pair pair;
+    pair.run.metric_definitions["rate"] =
+        documents::definition("rate", "GB/s", model::MetricClass::timing, model::Direction::higher);
+    pair.now().metrics["rate"] = series({0.0001}, "GB/s");
+    pair.then().metrics["rate"] = series({100}, "GB/s");
+    for (const model::Tolerance& all : {model::Tolerance{1, {}, 0}, model::Tolerance{0, {}, 100}}) {
+        pair.now().gates = {{"rate", all, 0}};
+        EXPECT_EQ(metric(only_case(pair.judged()), "rate").verdict, Verdict::invalid);
+    }
+    pair.now().gates = {{"rate", {0.99, {}, 0}, 0}};
+    EXPECT_EQ(metric(only_case(pair.judged()), "rate").verdict, Verdict::regressed);
+    pair.then().metrics["rate"] = series({0}, "GB/s");
+    EXPECT_EQ(metric(only_case(pair.judged()), "rate").verdict, Verdict::improved);
+}
+
 TEST(Gate, ANegativeAmountIsInvalidInTheRunAndInTheBaseline) {
     for (const char* name : {"gpu_time", "registers"}) {
         Pair pair;

@@ -55,12 +55,14 @@ std::vector<Series> series_of(const Store& store, const std::string& suite, cons
     return all;
 }
 
+constexpr const char* latest = "2027-01-01T00:00:00Z";
+
 class Stores : public ::testing::Test {
   protected:
     std::filesystem::path file(const char* name) const { return folder_.path() / name; }
     std::size_t add(const char* name, const std::vector<StoredRun>& runs,
                     std::optional<std::int64_t> keep = {}) const {
-        return Store(file(name), Store::Access::write).add(runs, {}, keep);
+        return Store(file(name), Store::Access::write).add(runs, {}, keep, latest).added;
     }
     std::size_t runs_in(const char* name) const {
         return Store(file(name), Store::Access::read).origins().size();
@@ -96,8 +98,8 @@ TEST_F(Stores, AStoreIsAddedToAnotherOnce) {
     add("h", {run("a", "2026-01-01T00:00:00Z", 1), run("b", "2026-01-02T00:00:00Z", 2)});
     add("g", {run("b", "2026-01-02T00:00:00Z", 2), run("c", "2026-01-03T00:00:00Z", 3, 5)});
     const std::vector<std::filesystem::path> others{file("g")};
-    EXPECT_EQ(1u, Store(file("h"), Store::Access::write).add({}, others, {}));
-    EXPECT_EQ(0u, Store(file("h"), Store::Access::write).add({}, others, {}));
+    EXPECT_EQ(1u, Store(file("h"), Store::Access::write).add({}, others, {}, latest).added);
+    EXPECT_EQ(0u, Store(file("h"), Store::Access::write).add({}, others, {}, latest).added);
     const Store store(file("h"), Store::Access::read);
     EXPECT_EQ(3u, store.origins().size());
     const std::vector<Series> series = series_of(store, "", "");
@@ -113,6 +115,22 @@ TEST_F(Stores, OldRunsAreRemovedOnRequest) {
     EXPECT_EQ(2u, runs_in("h"));
     EXPECT_EQ(2u,
               series_of(Store(file("h"), Store::Access::read), "s", "w/v0").at(0).nights.size());
+}
+
+TEST_F(Stores, ARunOfTheFutureIsRefusedAndMakesNoOtherOld) {
+    const std::vector<StoredRun> one{run("a", "2026-01-01T00:00:00Z", 1)};
+    const std::vector<StoredRun> two{run("b", "2026-02-01T00:00:00Z", 2)};
+    const std::vector<StoredRun> future{run("f", "2099-01-01T00:00:00Z", 3)};
+    EXPECT_THROW(add("h", future, 10), util::InputError);
+    Store(file("g"), Store::Access::write).add(future, {}, {}, "2100");
+    const std::vector<std::filesystem::path> others{file("g")};
+    EXPECT_THROW(Store(file("h"), Store::Access::write).add({}, others, 10, latest),
+                 util::InputError);
+    EXPECT_EQ(0u, runs_in("h"));
+    Store with_one(file("g"), Store::Access::write);
+    EXPECT_EQ((Store::Change{1, 0}), with_one.add(one, {}, 10, latest));
+    EXPECT_EQ((Store::Change{1, 1}), with_one.add(two, {}, 10, latest));
+    EXPECT_EQ(2u, runs_in("g")) << "the one that was there is left, and counts for nothing";
 }
 
 TEST_F(Stores, TwoWritersLoseNothing) {
@@ -205,7 +223,7 @@ TEST_F(Stores, ADamagedOneIsRefusedOrReadButNeverCrashes) {
         }
         try {
             const std::vector<std::filesystem::path> others{file("d")};
-            Store(file("m"), Store::Access::write).add({}, others, {});
+            Store(file("m"), Store::Access::write).add({}, others, {}, latest);
         } catch (const util::Error& error) {
             EXPECT_NE(std::string::npos, std::string(error.what()).find(file("d"))) << error.what();
         }

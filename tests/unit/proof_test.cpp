@@ -138,6 +138,9 @@ TEST(Proof, AShareThatCannotGetWorseByTheToleranceCannotFail) {
         documents::definition("l2_hit_rate", "%", MetricClass::counter, Direction::higher);
     EXPECT_TRUE(says(problem_of(gating(hits, 3, 0, {0.01, {}, 5}, 1)), "cannot fail"));
     EXPECT_TRUE(proved(gating(hits, 60, 0, {0.01, {}, 5}, 1)).problems.empty());
+    const auto rate = documents::definition("rate", "GB/s", MetricClass::timing, Direction::higher);
+    EXPECT_EQ(problem_of(gating(rate, 100, 0.002, {0, {}, 200})),
+              "rate of gemm/tiled[m=1] cannot fail: its tolerance allows 0");
     const auto idle = documents::definition("idle_share", "%", MetricClass::counter);
     EXPECT_TRUE(says(problem_of(gating(idle, 98, 0, {0.05, {}, 0}, 1)), "cannot fail"));
 }

@@ -200,6 +200,11 @@ TEST(Console, EndsWithCommandsToPaste) {
         command_at(of_ab, "ab again:").ends_with(" --base old.so --head new.so --config ci.yaml"));
     EXPECT_EQ(line_with(of_ab, "report why:"), of_ab.size());
     EXPECT_EQ(line_with(of_ab, "accept:"), of_ab.size());
+    options.commands.verb = "run";
+    options.commands.run_file = "-o/run.json";
+    EXPECT_LT(line_with(console_lines(every_verdict(), options),
+                        "  perfgate baseline accept ./-o/run.json --filter "),
+              lines.size());
     // What a shell cannot be given is not offered.
     options.commands.run_file = "out\nrm -rf x";
     EXPECT_EQ(line_with(console_lines(every_verdict(), options), "report why:"),

@@ -70,6 +70,11 @@ TEST(Review, FindsAGateThatOnlyWarns) {
         in_words(reviewed(with_profile("severity: {exact: warn}"), with_profile("rounds: 2"))), "");
 }
 
+TEST(Review, FindsThatLessIsAnImprovement) {
+    EXPECT_EQ(in_words(of_edit(suite_path, "gpu_time: 3%", "gpu_time: {worse: 2%, better: 50%}")),
+              "tolerance raised gpu_time: 3 % → worse 2 %, better 50 % (4)");
+}
+
 TEST(Review, FindsWhatOnlyOneCaseOrOneDeviceGets) {
     EXPECT_EQ(in_words(of_edit(suite_path, "expect:",
                                "overrides:\n  - match: 'gemm/tiled*k=64*'\n"
@@ -86,7 +91,7 @@ TEST(Review, FindsWhatOnlyOneCaseOrOneDeviceGets) {
 
 TEST(Review, LeavesAloneWhatIsStricterOrNew) {
     EXPECT_EQ(in_words(of_edit(suite_path, "gpu_time: 3%", "gpu_time: 2%")), "");
-    EXPECT_EQ(in_words(of_edit(suite_path, "gpu_time: 3%", "gpu_time: {worse: 2%, better: 50%}")),
+    EXPECT_EQ(in_words(of_edit(suite_path, "gpu_time: 3%", "gpu_time: {worse: 2%, better: 3%}")),
               "");
     EXPECT_EQ(in_words(of_edit(suite_path, "[64, 128]", "[64, 128, 256]")), "");
     EXPECT_EQ(in_words(of_edit(suite_path, "0.5 *", "0.4 *")), "");

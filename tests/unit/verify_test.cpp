@@ -108,6 +108,18 @@ TEST_F(VerifyStore, TheSameContentInOtherTextIsAFault) {
         << found[0];
 }
 
+TEST_F(VerifyStore, ConvertedLineEndsAreNamed) {
+    refresh_both();
+    const std::filesystem::path file = baseline_path(folder_, key, "s");
+    std::ifstream stream(file);
+    std::string converted;
+    for (std::string line; std::getline(stream, line);) converted += line + "\r\n";
+    std::ofstream(file, std::ios::binary) << converted;
+    const Lines found = verify_store(folder_, today).faults;
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_NE(found[0].find("its lines end with CR LF"), std::string::npos) << found[0];
+}
+
 TEST_F(VerifyStore, AnOlderVersionIsNamedAndAccusesNobodyOfAnEdit) {
     refresh_both();
     checked();

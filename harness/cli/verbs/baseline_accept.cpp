@@ -91,8 +91,8 @@ Body add_baseline_accept(CLI::App& verb) {
         "GLOB");
     add_reason_options(verb, options->acceptance)->required()->check([](const std::string& text) {
         // The word that reports leave for the user's own.
-        const bool is_given =
-            text.find_first_not_of(" \t\r\n") != std::string::npos && text != "WHY";
+        const bool is_given = text.find_first_not_of(" \t\r\n.…?") != std::string::npos &&
+                              CLI::detail::to_lower(text) != "why";
         return is_given ? std::string() : "expected a reason";
     });
     verb.add_option("--expires", options->choice.until,

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -17,6 +18,7 @@
 #include "history/show.hpp"
 #include "history/site.hpp"
 #include "history/store.hpp"
+#include "model/date.hpp"
 #include "report/html.hpp"
 #include "runner/baselines.hpp"
 #include "runner/git.hpp"
@@ -84,9 +86,18 @@ int add(const AddOptions& options) {
             if (known->second) runs.back().origin.ordered = *known->second;
         }
     }
+    const std::size_t empty =
+        std::erase_if(runs, [](const history::StoredRun& run) { return run.series.empty(); });
+    // A day for clocks and time zones.
+    const std::string latest = model::utc_text(
+        std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now()) +
+        std::chrono::days(1));
     history::Store store(options.store, history::Store::Access::write);
-    const std::size_t added = store.add(runs, stores, options.keep_days);
-    fmt::print("{}: {} added\n", util::printable(options.store), util::counted(added, "run"));
+    const history::Store::Change change = store.add(runs, stores, options.keep_days, latest);
+    fmt::print("{}: {} added", util::printable(options.store), util::counted(change.added, "run"));
+    if (change.removed > 0) fmt::print(", {} removed (--keep)", change.removed);
+    if (empty > 0) fmt::print("; {} without a value left out", util::counted(empty, "run"));
+    fmt::print("\n");
     return 0;
 }
 

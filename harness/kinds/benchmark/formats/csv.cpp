@@ -21,7 +21,6 @@ namespace {
 
 constexpr std::size_t most_columns = 20'000;  ///< counters of a profiler are columns
 constexpr std::array delimiters{',', ';', '\t'};
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// Takes the records of a text one after the other.
 class Records {
@@ -146,7 +145,6 @@ std::optional<Fields> fields_in(std::string_view line, char delimiter) {
 CsvHeader find_csv_header(std::string_view text, const std::vector<std::string>& columns) {
     CsvHeader best;  // the longest, for the message if none has all columns
     std::size_t line = 1;
-    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
     for (; !text.empty(); ++line) {
         const std::size_t end = std::min(text.find('\n'), text.size() - 1);
         std::string_view here = text.substr(0, end + 1);

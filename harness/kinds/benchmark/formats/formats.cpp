@@ -160,6 +160,11 @@ constexpr std::array table{
            .is_printed = true},
 };
 
+std::string_view without_byte_order_mark(std::string_view text) {
+    constexpr std::string_view mark = "\xef\xbb\xbf";
+    return text.substr(text.starts_with(mark) ? mark.size() : 0);
+}
+
 /// The text's first line, if it cannot be the JSON that the format is.
 std::optional<std::string> line_of_no_json(std::string_view text, const Format& stated) {
     if (stated.extension != ".json") return std::nullopt;
@@ -238,6 +243,7 @@ Results read_text(std::string_view text, std::string_view source, const Layout& 
         throw util::InputError("{}: no format is named '{}'", source,
                                util::printable(reading.format, 80));
     }
+    text = without_byte_order_mark(text);
     if (text.empty()) throw util::InputError("{}: the file is empty", source);
     Results results;
     try {
@@ -265,6 +271,7 @@ Results read_results(std::string_view text, std::string_view source, const Layou
 }
 
 const Format* recognised(std::string_view text, std::string_view source) {
+    text = without_byte_order_mark(text);
     const std::string_view start =
         text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
     if (!start.starts_with('{') && !start.starts_with('[')) {

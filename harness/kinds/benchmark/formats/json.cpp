@@ -83,7 +83,9 @@ class Rows {
                 } else if (found.kind() == JsonKind::array || found.kind() == JsonKind::object) {
                     found.number();  // says that it is none
                 } else {
-                    cell.values.push_back(axis_value(found));
+                    // A number in quotes is a text: no value.
+                    cell.values.push_back(found.kind() == JsonKind::text ? std::string(found.text())
+                                                                         : axis_value(found));
                 }
             },
             [&](JsonValue at) {

@@ -102,7 +102,23 @@ JsonDocument parse_json(std::string_view text, std::string_view source, Repeated
     return {mended(text, repeated), source};
 }
 
+/// Throws for the first line that is no JSON, with its place in the file.
+static void refuse_line(std::string_view text, std::string_view source) {
+    for (std::size_t number = 0; !text.empty(); ++number) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        const std::string_view line = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (line.find_first_not_of(spaces) == std::string_view::npos) continue;
+        try {
+            parse_json(line, source);
+        } catch (const util::InputError&) {
+            parse_json(std::string(number, '\n').append(line), source);
+        }
+    }
+}
+
 JsonDocument parse_json_lines(std::string_view text, std::string_view source) {
+    const std::string_view lines = text;
     // A comma takes the place of each end of a line, and the line ends after it: lines keep their
     // numbers.
     std::string array = "[";
@@ -119,7 +135,12 @@ JsonDocument parse_json_lines(std::string_view text, std::string_view source) {
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     array += ']';
-    return {mended(array, RepeatedKeys::are_refused), source};
+    try {
+        return {mended(array, RepeatedKeys::are_refused), source};
+    } catch (const util::InputError&) {
+        refuse_line(lines, source);
+        throw;
+    }
 }
 
 bool has_json_lines(std::string_view text) {

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "model/unit.hpp"
 #include "util/error.hpp"
@@ -201,21 +202,36 @@ void Table::add_value(const std::shared_ptr<const Row>& shared, std::size_t valu
             cell.lacks, column.words);
         return;
     }
+    if (cell.is_part) {
+        result.builder.fail("{}: '{}' in {} is a part of a number: the group must match all of it",
+                            row.at, util::printable(plain_text(cell.values.front()), 40),
+                            column.words);
+        return;
+    }
     const double factor = factor_of(row, value);
+    const bool is_time = stated.definition.metric_class == model::MetricClass::timing;
     for (const model::ParamValue& each : cell.values) {
         std::optional<double> number;
+        bool whole = true;
         if (const auto* integer = std::get_if<std::int64_t>(&each)) {
             number = static_cast<double>(*integer);
         } else if (const auto* real = std::get_if<double>(&each)) {
             number = *real;
+            whole = false;
         } else if (const auto* text = std::get_if<std::string>(&each)) {
             if (numbers_ != Numbers::are_numbers) {
                 number = number_in(*text, numbers_ == Numbers::are_text_with_thousands);
+                whole = text->find_first_of(".eE") == std::string::npos;
             }
         }
         if (!number) {
             result.builder.fail("{}: '{}' in {} is no number", row.at,
                                 util::printable(plain_text(each), 40), column.words);
+            return;
+        }
+        if (whole && !is_time && std::fabs(*number) >= 0x1p53) {
+            result.builder.fail("{}: '{}' in {} is not below 2^53: its last digits would be lost",
+                                row.at, util::printable(plain_text(each), 40), column.words);
             return;
         }
         result.builder.add(stated.definition.name, {reading_.format, ""}, factor * *number,

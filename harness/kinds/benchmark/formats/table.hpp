@@ -53,6 +53,7 @@ class Places {
 struct Cell {
     std::vector<model::ParamValue> values;  ///< several: samples
     std::string lacks = {};                 ///< where one of several is missing; empty: none is
+    bool is_part = false;                   ///< of a longer number
 };
 
 /// What a row has where the layout names nothing.

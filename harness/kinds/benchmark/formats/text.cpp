@@ -80,6 +80,56 @@ class Pattern {
     std::set<std::string> groups_;
 };
 
+/// Whether a group matched only a part of a number, as 10 of "10,432" or 1.5 of "1.5e+03". A ','
+/// between two groups separates values.
+bool is_part_of_number(std::string_view text, re2::StringPiece piece,
+                       const std::vector<re2::StringPiece>& found) {
+    constexpr std::size_t around = 40;
+    const auto begin = static_cast<std::size_t>(piece.data() - text.data());
+    const std::size_t end = begin + piece.size();
+    const auto is_digit = [&](std::size_t i) {
+        return i < text.size() && text[i] >= '0' && text[i] <= '9';
+    };
+    const auto has_edge = [&](std::size_t i) {
+        return std::any_of(found.begin() + 1, found.end(), [&](const re2::StringPiece& group) {
+            return group.data() == text.data() + i ||
+                   group.data() + group.size() == text.data() + i;
+        });
+    };
+    if (is_digit(begin) && begin > 1 && text[begin - 1] == ',' && is_digit(begin - 2) &&
+        !has_edge(begin - 1)) {
+        return true;
+    }
+    if (end > begin && is_digit(end - 1) && end < text.size() && text[end] == ',' &&
+        is_digit(end + 1) && !has_edge(end + 1)) {
+        return true;
+    }
+    static const re2::RE2 number(R"(([0-9]+(?:\.[0-9]+)*(?:[eE][+-]?[0-9]+)?))");
+    const std::size_t from = begin - std::min(begin, around);
+    re2::StringPiece near(text.data() + from, std::min(text.size(), end + around) - from);
+    re2::StringPiece whole;
+    while (re2::RE2::FindAndConsume(&near, number, &whole)) {
+        const auto first = static_cast<std::size_t>(whole.data() - text.data());
+        const std::size_t last = first + whole.size();
+        if ((first < begin && begin < last) || (first < end && end < last)) return true;
+    }
+    return false;
+}
+
+/// What a terminal shows at the end: a carriage return begins its line again.
+std::string as_shown(std::string_view text) {
+    std::string shown;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        std::string_view line = text.substr(0, end);
+        while (line.ends_with('\r')) line.remove_suffix(1);
+        shown.append(line.substr(line.rfind('\r') + 1));  // npos + 1 is 0
+        if (end < text.size()) shown += '\n';
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return shown;
+}
+
 /// With the name and the parameters that only the pattern states.
 Layout completed(const Layout& reading, const Pattern& pattern, const KnownRows* known = nullptr) {
     Layout complete = reading;
@@ -111,9 +161,15 @@ Results read_matches(std::string_view text, const Layout& reading, const KnownRo
     const Pattern pattern(reading.rows);
     Table table(completed(reading, pattern, known), Table::Numbers::are_text, known);
     const re2::RE2& expression = pattern.expression();
-    std::vector<int> groups;
+    struct Group {
+        int number = 0;
+        bool is_value = false;
+    };
+    std::vector<Group> groups;
     for (const std::string& place : table.places().all()) {
-        groups.push_back(expression.NamedCapturingGroups().at(place));
+        groups.push_back(
+            {expression.NamedCapturingGroups().at(place),
+             std::ranges::find(reading.values, place, &Value::from) != reading.values.end()});
     }
     std::vector<re2::StringPiece> found(
         static_cast<std::size_t>(expression.NumberOfCapturingGroups()) + 1);
@@ -131,11 +187,13 @@ Results read_matches(std::string_view text, const Layout& reading, const KnownRo
         counted = begin;
         Row row;
         row.at = fmt::format("line {}", line);
-        for (const int group : groups) {
+        for (const Group& group : groups) {
             // One that took no part in the match is empty.
-            const re2::StringPiece& piece = found[static_cast<std::size_t>(group)];
-            row.cells.push_back(
-                {{std::string(piece.data() == nullptr ? "" : piece.data(), piece.size())}});
+            const re2::StringPiece& piece = found[static_cast<std::size_t>(group.number)];
+            const std::string matched(piece.data() == nullptr ? "" : piece.data(), piece.size());
+            Cell& cell = row.cells.emplace_back(Cell{{matched}});
+            cell.is_part =
+                group.is_value && !matched.empty() && is_part_of_number(text, piece, found);
         }
         table.add(std::move(row));
         at = begin + std::max<std::size_t>(found.front().size(), 1);
@@ -145,7 +203,8 @@ Results read_matches(std::string_view text, const Layout& reading, const KnownRo
 
 Results read_lines_of_text(std::string_view text, std::string_view /*source*/,
                            const Layout& reading) {
-    Results results = read_matches(text, reading);
+    const std::string shown = as_shown(text);
+    Results results = read_matches(shown, reading);
     if (results.results.empty()) {
         throw util::InputError("the pattern '{}' matches nothing",
                                util::printable(reading.rows, 80));
