@@ -193,9 +193,11 @@ struct BackendOptions {
     /// Called with each plugin file before it is loaded, which runs its static initialisers, and
     /// with "" once all are loaded. May be empty.
     std::function<void(const std::string& file)> loading{};
-    /// Runs a plugin that is a script (.py); null if that failed, with `why` set. Empty: this
-    /// process has no interpreter.
-    std::function<const pg_plugin*(const std::string& file, std::string& why)> scripts{};
+    /// Runs a plugin that is a script (.py); null if that failed, and `said` is why. Otherwise
+    /// `said` changes with the user's files that it imports: "" if there are none,
+    /// `unknown_imports` if they cannot be known. Empty: this process has no interpreter.
+    std::function<const pg_plugin*(const std::string& file, std::string& said)> scripts{};
+    static constexpr const char* unknown_imports = "unknown";
 };
 
 class Backend {

@@ -61,8 +61,8 @@ extern "C" {
 PG_EXPORT int perfgate_worker(int count, const char* const* words, LoadFile load) {
     try {
         worker::Options options = worker::read_options({words, words + count});
-        options.of_backend.scripts = [load](const std::string& file, std::string& why) {
-            const pg_host host{sizeof(pg_host), &why,
+        options.of_backend.scripts = [load](const std::string& file, std::string& said) {
+            const pg_host host{sizeof(pg_host), &said,
                                [](void* context, const char* message) {
                                    *static_cast<std::string*>(context) = message;
                                },

@@ -22,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "harness" / "kinds" / "python"))
 
 import perfgate
-from perfgate import _abi, _arrays, _autotune, _case, _command, _library, _worker
+from perfgate import _abi, _arrays, _autotune, _case, _command, _imports, _library, _worker
 
 _library.opened(str(Path(os.environ["PERFGATE_BUILD_DIR"]) / "lib/perfgate/libperfgate_worker.so"))
 
@@ -249,6 +249,21 @@ class Prepared(NoWorkloads):
             return a_case(launch=launch, outputs=[x], reset=reset, reference=lambda: array.array("d", [2, 4]))
 
         self.assertEqual((True, "all 2 elements compared, largest error 0 of its tolerance"), self.verified(in_place))
+
+    def test_a_result_is_not_compared_with_itself_nor_with_a_tolerance_that_allows_all(self):
+        out, kept = array.array("f", [0, 0]), array.array("d", [1, 2])
+        for number, (message, changes) in enumerate((
+                ("memory of an output", {"reference": lambda: out}),
+                ("memory of an output", {"reference": lambda: memoryview(out)[1:]}),
+                ("memory of an output", {"reference": lambda: kept, "launch": lambda: kept, "outputs": None}),
+                *((name, {name: value, "reference": lambda: array.array("d", [1, 2])})
+                  for name in ("rtol", "atol") for value in (float("inf"), float("nan"))))):
+            @perfgate.workload(target="host", name=f"itself{number}")
+            def work(seed):
+                return a_case(**{"launch": lambda: None, "outputs": [out], **changes})
+
+            with self.subTest(message, number=number), self.assertRaisesRegex(ValueError, message):
+                self.verified(work)
 
     def test_an_integer_that_is_not_written_is_wrong_whatever_is_expected(self):
         for number, expected in enumerate((-1, 0x55555555, 0)):
@@ -492,6 +507,61 @@ class Tree(unittest.TestCase):
                         _command.file_of_tree("lib/none")
 
 
+class Imports(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        path = unittest.mock.patch.object(sys, "path", [folder.name, *sys.path])
+        path.start()
+        self.addCleanup(path.stop)
+        importlib.invalidate_caches()
+
+    def write(self, name, text):
+        file = self.folder / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+        importlib.invalidate_caches()
+        return str(file)
+
+    def code_of(self, text, others=()):
+        return _imports.code_of(self.write("file_of_imports.py", text), others)
+
+    def names(self, *given):
+        code = self.code_of(*given)
+        return code and [line.split()[0] for line in code.split("\n")]
+
+    def test_own_modules_are_code_wherever_they_are_imported(self):
+        self.write("own_b.py", "import own_c\n")
+        self.write("own_c.py", "")
+        self.write("own_package/__init__.py", "")
+        self.write("own_package/inner.py", "from . import other\n")
+        self.write("own_package/other.py", "")
+        for text, names in (
+                ("import own_b", ["own_b", "own_c"]),
+                ("def launch():\n    from own_c import x", ["own_c"]),
+                ("from own_package import inner", ["own_package", "own_package.inner", "own_package.other"]),
+                ("import os, json, ctypes, perfgate, array", ""),
+                ("import no_such_module", "")):
+            with self.subTest(text):
+                self.assertEqual(names, self.names(text))
+        self.assertEqual(["own_c"], self.names("import json", ["own_c", "json"]))
+
+    def test_another_text_of_one_is_other_code(self):
+        self.write("own_b.py", "x = 1")
+        before = self.code_of("import own_b")
+        self.write("own_b.py", "x = 2")
+        self.assertNotEqual(before, self.code_of("import own_b"))
+
+    def test_what_an_import_does_not_name_is_not_known(self):
+        self.write("own_loader.py", "import importlib\nimportlib.import_module('a')")
+        self.write("own_broken.py", "def")
+        for text in ("import own_loader", "__import__('a')", "from ctypes import CDLL as c", "import own_broken",
+                     "exec(open('a').read())", "import ctypes\nctypes.CDLL('./a.so')"):
+            with self.subTest(text):
+                self.assertIsNone(self.code_of(text))
+
+
 class Interface(NoWorkloads):
     def test_the_tables_say_what_the_workload_says(self):
         @perfgate.workload(n=[1, 2], ratio=[0.5], exact=[True], dtype=["f32"], variants=["a", "b"], resets=True)
@@ -543,7 +613,7 @@ def interpreters():
     return {f"{major}.{minor}": path for (major, minor), path in sorted(found.items())}
 
 
-OF_MODULE = ("Workloads", "Autotuning", "Prepared", "Arrays", "Inputs", "Comparing", "Tree", "Interface")
+OF_MODULE = ("Workloads", "Autotuning", "Prepared", "Arrays", "Inputs", "Comparing", "Tree", "Imports", "Interface")
 
 
 class Public(unittest.TestCase):

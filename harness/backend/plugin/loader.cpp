@@ -82,21 +82,21 @@ bool is_script(const std::filesystem::path& file) {
 }
 
 const pg_plugin* script_entry(const std::filesystem::path& file,
-                              const measure::BackendOptions& options) {
+                              const measure::BackendOptions& options, std::string& said) {
     if (!options.scripts) {
         throw util::InputError("plugin {}: this worker has no Python interpreter", file.string());
     }
-    std::string why;
-    const pg_plugin* plugin = options.scripts(file.string(), why);
-    if (plugin == nullptr && !why.empty()) {
-        throw util::InputError("{}: {}", file.string(), util::printable(why, 1000));
+    const pg_plugin* plugin = options.scripts(file.string(), said);
+    if (plugin == nullptr && !said.empty()) {
+        throw util::InputError("{}: {}", file.string(), util::printable(said, 1000));
     }
     return plugin;
 }
 
-const pg_plugin* entry_of(const std::filesystem::path& file,
-                          const measure::BackendOptions& options) {
-    const pg_plugin* plugin = is_script(file) ? script_entry(file, options) : library_entry(file);
+const pg_plugin* entry_of(const std::filesystem::path& file, const measure::BackendOptions& options,
+                          std::string& said) {
+    const pg_plugin* plugin =
+        is_script(file) ? script_entry(file, options, said) : library_entry(file);
     if (!plugin) {
         throw util::InputError("plugin {}: its entry failed (it returned no table)", file.string());
     }
@@ -153,7 +153,7 @@ PluginSet::PluginSet(const measure::BackendOptions& options) {
 void PluginSet::load(const std::filesystem::path& file, const measure::BackendOptions& options,
                      bool bundled) {
     if (options.loading) options.loading(file.string());
-    const pg_plugin plugin = known_part(entry_of(file, options));
+    const pg_plugin plugin = known_part(entry_of(file, options, imports_[file]));
     modules_.push_back(file);
     CudaModule cuda;
     if (plugin.cuda_module) {
@@ -174,7 +174,7 @@ PluginSet::CudaModule PluginSet::load_cuda_module(const std::filesystem::path& f
     CudaModule module{second_module(file.parent_path(), name), nullptr};
     if (std::filesystem::exists(module.file)) {
         if (options.loading) options.loading(module.file.string());
-        module.plugin = entry_of(module.file, options);
+        module.plugin = entry_of(module.file, options, imports_[module.file]);
         modules_.push_back(module.file);
     }
     return module;
@@ -291,14 +291,16 @@ const std::string& PluginSet::fingerprint(const std::filesystem::path& file) con
 std::string PluginSet::module_code(const Found& found) const {
     const Workload& workload = *found.workload;
     const std::string& described = fingerprint(workload.file);
-    if (found.variant_info->target == model::Target::host || workload.cuda_file.empty()) {
-        return described;
+    const bool alone =
+        found.variant_info->target == model::Target::host || workload.cuda_file.empty();
+    const std::string& other = alone ? imports_.at(workload.file) : fingerprint(workload.cuda_file);
+    if (alone && other.empty()) return described;
+    if (described.empty() || other.empty() || other == measure::BackendOptions::unknown_imports) {
+        return {};
     }
-    const std::string& built = fingerprint(workload.cuda_file);
-    if (described.empty() || built.empty()) return {};
     util::Sha256 both;
     both.add(described);
-    both.add(built);
+    both.add(other);
     return both.fingerprint();
 }
 

@@ -77,6 +77,7 @@ class PluginSet {
     std::vector<Workload> workloads_;             ///< parallel to catalogue_
     std::vector<std::filesystem::path> modules_;  ///< of all plugins
     mutable std::map<std::filesystem::path, std::string> fingerprints_;
+    std::map<std::filesystem::path, std::string> imports_;  ///< of scripts, as they say it
 };
 
 }  // namespace perfgate::backend

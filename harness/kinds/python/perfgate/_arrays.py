@@ -33,6 +33,9 @@ class Memory:
     def bytes(self) -> int:
         return self.count * _BYTES[self.type]
 
+    def overlaps(self, other: Memory) -> bool:
+        return self.address < other.address + other.bytes and other.address < self.address + self.bytes
+
 
 def memory_of(array: Any, what: str) -> Memory:
     torch = sys.modules.get("torch")

@@ -10,17 +10,19 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import itertools
+import math
 import os
 import sys
 import traceback
 from typing import Any, Callable, Dict, List, TypeVar
 
 from . import _abi as abi
-from . import _arrays, _autotune, _case, _library
+from . import _arrays, _autotune, _case, _imports, _library
 
 _Kept = TypeVar("_Kept")
 _POISON = 0xFF  # NaN in every floating-point type
 _OTHER_POISON = 0x55  # of integers, which may have to be -1
+_UNKNOWN_IMPORTS = "unknown"
 
 
 def last_lines(error: BaseException) -> str:
@@ -104,6 +106,13 @@ class Instance:
     def verify(self, result: abi.Verification) -> None:
         expected = [_arrays.memory_of(array, f"reference {number}")
                     for number, array in enumerate(_arrays.listed(self._case.reference()), 1)]
+        for name in ("rtol", "atol"):
+            if not math.isfinite(getattr(self._case, name)):
+                raise ValueError(f"Case: {name} is {getattr(self._case, name)}, with which any result is right")
+        for number, wanted in enumerate(expected, 1):
+            if any(wanted.overlaps(output) for output in self.outputs()):
+                raise ValueError(f"reference {number} is memory of an output, which would be compared with itself: "
+                                 "compute it in an array of its own")
         self._compare(expected, result)
         integers = any(memory.type[0] in "iu" for memory in expected)
         if result.passed and integers and self._case.outputs is not None:
@@ -151,7 +160,8 @@ class Instance:
 class Plugin:
     """The workloads of one file, as the plugin interface has them."""
 
-    def __init__(self, workloads: List[_case.Workload]) -> None:
+    def __init__(self, workloads: List[_case.Workload], imports: str = "") -> None:
+        self.imports = imports
         self._streams = Streams()
         self._instances: Dict[int, Instance] = {}
         self._numbers = itertools.count(1)
@@ -268,7 +278,7 @@ def load(file: str) -> Plugin:
     folder = os.path.dirname(os.path.abspath(file))
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    before = len(_case._workloads)
+    before, loaded = len(_case._workloads), set(sys.modules)
     name = os.path.splitext(os.path.basename(file))[0]
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
@@ -283,7 +293,8 @@ def load(file: str) -> Plugin:
     workloads = _case._workloads[before:]
     if not workloads:
         raise ValueError(f"{file} defines no workload: put @perfgate.workload(…) before a function")
-    return Plugin(workloads)
+    imports = _imports.code_of(file, set(sys.modules) - loaded)
+    return Plugin(workloads, _UNKNOWN_IMPORTS if imports is None else imports)
 
 
 _plugins: Dict[bytes, Plugin] = {}  # by file
@@ -301,6 +312,7 @@ def main(library_file: str, arguments: List[str]) -> int:
 
         if file not in _plugins and _guarded(run, (host.contents.set_error, host.contents.context)) != abi.OK:
             return 0
+        host.contents.set_error(host.contents.context, _plugins[file].imports.encode(errors="replace"))
         return _plugins[file].address
 
     words = (ctypes.c_char_p * (len(arguments) + 1))(*[os.fsencode(word) for word in arguments], None)
