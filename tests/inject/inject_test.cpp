@@ -503,11 +503,20 @@ TEST_F(Injection, a_full_disk_ends_the_recording_and_not_the_program) {
 TEST_F(Injection, fifty_kills_at_random_moments) {
     settings_.flush_ms = 5;
     std::mt19937 random(11);
+    const auto recorded_bytes = [this] {
+        std::uintmax_t bytes = 0;
+        for (const auto& file : files()) bytes += std::filesystem::file_size(file);
+        return bytes;
+    };
     int with_kernels = 0;
     for (int round = 0; round < 50; ++round) {
         for (const auto& file : files()) std::filesystem::remove(file);
         std::filesystem::remove(folder_ / "output");
         const pid_t child = start({"forever"});
+        // Every second one dies after it has recorded, however late a busy machine lets it begin.
+        for (int i = 0; round % 2 == 1 && recorded_bytes() < 10000 && i < 60'000; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds(random() % 60));
         kill(child, SIGKILL);
         wait(child);
