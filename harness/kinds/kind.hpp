@@ -50,7 +50,9 @@ struct StoredResults {
     std::vector<model::DiscoveredCase> cases;  ///< where the kind discovers them
     std::string machine;                       ///< name of the host, as far as the file says
     std::string device;                        ///< what they were measured on, in words, likewise
-    std::string content;                       ///< equal for two files that are one measurement
+    /// By column that the suite does not name: the text that all rows have there.
+    std::map<std::string, std::string> constants;
+    std::string content;  ///< equal for two files that are one measurement
     /// As measure::Programs::measure: the batch of that process.
     std::function<void(const measure::ProgramRequest& request,
                        std::vector<model::CaseResult>& results)>

@@ -307,13 +307,17 @@ class SuiteImport {
         if (entry_ == nullptr) refuse("");
     }
 
-    model::Run take(const std::vector<std::string>& files) {
+    model::Run take(const std::vector<std::string>& files, Constants* constants) {
         for (const std::string& file : files) {
             stored_.push_back(kinds::stored(*entry_->subject, file));
             const std::string content = std::exchange(stored_.back().content, {});
             refuse_document(content, file);
             distinct_.add(file, content);
             require_one_device(files.front(), stored_.front().device, file, stored_.back().device);
+        }
+        for (const kinds::StoredResults& each : stored_) {
+            if (constants == nullptr) break;
+            for (const auto& [column, text] : each.constants) (*constants)[column].insert(text);
         }
         model::Run run = planned_run();
         for (std::size_t i = 0; i < files.size(); ++i) add(i, files[i], run);
@@ -426,8 +430,9 @@ CasesById cases_of(const model::Run& run) {
 
 }  // namespace
 
-model::Run import_results(const std::vector<std::string>& files, const ImportChoice& choice) {
-    if (!choice.suite_file.empty()) return SuiteImport(files, choice).take(files);
+model::Run import_results(const std::vector<std::string>& files, const ImportChoice& choice,
+                          Constants* constants) {
+    if (!choice.suite_file.empty()) return SuiteImport(files, choice).take(files, constants);
     Import import(files.size(), choice);
     for (const std::string& file : files) import.add(file);
     return import.take(files.front());
@@ -448,12 +453,28 @@ std::string schema_of_text(const std::string& text, const std::string& file) {
     }
 }
 
-model::Run read_run_or_results(const std::vector<std::string>& files, const ImportChoice& choice) {
+model::Run read_run_or_results(const std::vector<std::string>& files, const ImportChoice& choice,
+                               Constants* constants) {
     const bool stated = !choice.format.empty() || !choice.suite_file.empty();
     if (files.size() == 1 && !stated && !schema_of(files.front()).empty()) {
         return read_run(files.front());
     }
-    return import_results(files, choice);
+    return import_results(files, choice, constants);
+}
+
+std::vector<std::string> differences(const Constants& base, const Constants& head) {
+    std::vector<std::string> notes;
+    for (const auto& [column, texts] : base) {
+        const auto now = head.find(column);
+        if (now == head.end() || texts.size() != 1 || now->second.size() != 1) continue;
+        const std::string& before = *texts.begin();
+        const std::string& after = *now->second.begin();
+        if (before == after) continue;
+        notes.push_back(fmt::format(
+            "column {} is '{}' in the base and '{}' in the head, and the suite does not name it",
+            util::printable(column, 80), util::printable(before, 80), util::printable(after, 80)));
+    }
+    return notes;
 }
 
 namespace {
@@ -493,10 +514,14 @@ std::string former_name(const gate::BaselineSet& baselines, const std::string& i
 }  // namespace
 
 int judge_against(const model::Run& base, const std::string& base_name, const model::Run& head,
-                  const model::Policy& policy, const OutputOptions& reports) {
+                  const model::Policy& policy, const OutputOptions& reports,
+                  const std::vector<std::string>& notes) {
     const auto differs = gate::device_difference(head.environment.device, base.environment.device);
     if (differs) refuse_to_judge(differs->field, differs->then, differs->now);
     gate::BaselineSet baselines = gate::baselines_of(base, "base " + base_name);
+    for (auto& [suite, stored] : baselines) {
+        stored.notes.insert(stored.notes.end(), notes.begin(), notes.end());
+    }
     gate::follow_renames(head, baselines);
     const CasesById of_base = cases_of(base);
     bool common = false;

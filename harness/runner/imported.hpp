@@ -3,6 +3,8 @@
 // measured.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,9 +25,15 @@ struct ImportChoice {
     std::string suite_file = {}, entry = {};
 };
 
+/// By column that the suite of results does not name: the texts that the files have there, each in
+/// all of its rows.
+using Constants = std::map<std::string, std::set<std::string>>;
+
 /// A run in which each file is a process. A case that a file lacks, or reports as failed, is an
 /// error. Throws util::InputError for a file that cannot be read, and for two of the same content.
-model::Run import_results(const std::vector<std::string>& files, const ImportChoice& choice);
+/// `constants`, unless null, gets those of the files.
+model::Run import_results(const std::vector<std::string>& files, const ImportChoice& choice,
+                          Constants* constants = nullptr);
 
 struct DatedRun {
     model::Run run;
@@ -42,11 +50,17 @@ std::string schema_of(const std::string& file);
 std::string schema_of_text(const std::string& text, const std::string& file);
 
 /// A run document, or a run of results.
-model::Run read_run_or_results(const std::vector<std::string>& files, const ImportChoice& choice);
+model::Run read_run_or_results(const std::vector<std::string>& files, const ImportChoice& choice,
+                               Constants* constants = nullptr);
+
+/// A note for each constant column that base and head have with another text.
+std::vector<std::string> differences(const Constants& base, const Constants& head);
 
 /// Judges the head by the base, which takes the place of the baseline, and writes the reports.
-/// Returns the exit code. Throws util::InputError if they have no case in common.
+/// `notes` are of each suite. Returns the exit code. Throws util::InputError if they have no case
+/// in common.
 int judge_against(const model::Run& base, const std::string& base_name, const model::Run& head,
-                  const model::Policy& policy, const OutputOptions& reports);
+                  const model::Policy& policy, const OutputOptions& reports,
+                  const std::vector<std::string>& notes = {});
 
 }  // namespace perfgate::runner

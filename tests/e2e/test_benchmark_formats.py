@@ -192,6 +192,19 @@ class Stored(Formats):
         self.compare(base, self.csv("some", 1.0003, count=7) + self.csv("fewer1", 1.0001, rows=("a",), count=1), code=(1, 3))
         self.assertEqual("error", self.verdicts()["b/b[n=1]"])
 
+    def test_a_constant_column_that_differs_between_the_sides_is_noted(self):
+        def files(side, dtype, noise):
+            return [str(self.write(f"{side}{i}.csv", f"name,n,dtype,run,time_us\na,1,{dtype},r{i},{10 + noise + 0.01 * i:.3f}\n"))
+                    for i in range(8)]
+
+        base = files("base", "bf16", 0)
+        for dtype, noted in (("bf16", False), ("f32", True)):
+            with self.subTest(dtype):
+                self.compare(base, files("head", dtype, 0.003))
+                notes = self.read_json("perfgate-out/verdict.json")["suites"][0].get("notes", [])
+                self.assertEqual(["column dtype is 'bf16' in the base and 'f32' in the head, and the suite does not name it"]
+                                 if noted else [], [note for note in notes if note.startswith("column")])
+
     def test_by_baselines_without_running_anything(self):
         words = ("--suite", "suite.yaml/b", "--device-key", "rented")
         self.run_tool("compare", *words, *self.csv("base"), "--out", "perfgate-out")

@@ -156,13 +156,15 @@ int judge_by_base(const CLI::App& verb, CompareOptions& options) {
     check_outputs(verb, options.output);
     note_unproved(profile, "--base");
     note_without_canary(profile, "compare");
-    const auto read = [&](const std::vector<std::string>& files) {
-        return model::select_cases(runner::read_run_or_results(files, options.results),
+    runner::Constants of_base, of_head;
+    const auto read = [&](const std::vector<std::string>& files, runner::Constants& constants) {
+        return model::select_cases(runner::read_run_or_results(files, options.results, &constants),
                                    options.gate.selection);
     };
-    const model::Run base = read(options.base);
-    return runner::judge_against(base, options.base.front(), read(options.head),
-                                 options.gate.policy, options.output);
+    const model::Run base = read(options.base, of_base);
+    const model::Run head = read(options.head, of_head);
+    return runner::judge_against(base, options.base.front(), head, options.gate.policy,
+                                 options.output, runner::differences(of_base, of_head));
 }
 
 }  // namespace

@@ -178,7 +178,11 @@ kinds::StoredResults read_stored(const model::Subject& subject, const fs::path& 
     const auto all = std::make_shared<const Results>(
         read_results(text, util::printable(file.native()), benchmark_of(subject).layout(),
                      fs::absolute(file).parent_path()));
-    return {discovered_in(*all), all->machine, all->device, std::move(text),
+    return {discovered_in(*all),
+            all->machine,
+            all->device,
+            all->constants,
+            std::move(text),
             [all](const measure::ProgramRequest& request, std::vector<model::CaseResult>& results) {
                 take_all(request, *all, results);
                 command::conclude(true, results);

@@ -64,6 +64,8 @@ struct Results {
     std::string device;              ///< what they were measured on, in words, likewise
     std::string measured_at;         ///< UTC, "2026-11-21T10:00:00Z", likewise
     std::string revision;            ///< of git, likewise
+    /// By column that the suite does not name: the text that all rows have there.
+    std::map<std::string, std::string> constants = {};
     std::optional<util::OtherWork> other_work =
         std::nullopt;  ///< while it ran; stored ones: unknown
 };

@@ -336,6 +336,7 @@ Results Table::take() {
     require_stated_units();
     Results taken;
     taken.device = fmt::format("{}", fmt::join(devices_, "; "));
+    for (const auto& [name, text] : texts_) taken.constants.emplace(name, text.first);
     if (rows_left_out_ > 0) {
         taken.notes.push_back(fmt::format("{} of the file match no 'where', the first at {}",
                                           util::counted(rows_left_out_, "row"), first_left_out_));
