@@ -8,8 +8,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "document/json_reader.hpp"
@@ -65,16 +68,17 @@ const benchmark::Format& format_of(const std::string& text, const std::string& f
     return *format;
 }
 
-/// One of perfgate's own among results.
-void refuse_document(const std::string& text, const std::string& file) {
-    constexpr std::size_t beginning = 4096;
-    if (text.substr(0, beginning).find("perfgate.") == std::string::npos) return;
-    const std::string schema = schema_of_text(text, file);
-    if (!schema.starts_with("perfgate.")) return;
+void refuse_run_document(const std::string& file) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file, error)) return;
+    std::string beginning(4096, '\0');
+    std::ifstream stream(file, std::ios::binary);
+    stream.read(beginning.data(), std::ssize(beginning));
+    const std::string schema = "perfgate.run";
+    if (beginning.find(schema) == std::string::npos || schema_of(file) != schema) return;
     throw util::InputError(
-        "{}: a document of perfgate ({}); expected results: a run document is named alone, "
-        "without --suite and --format",
-        util::printable(file), util::printable(schema, 40));
+        "{}: a run document among results: name it alone, without --suite and --format",
+        util::printable(file));
 }
 
 std::filesystem::path folder_of(const std::string& file) {
@@ -148,8 +152,8 @@ class Import {
     Import(std::size_t files, const ImportChoice& choice) : files_(files), choice_(choice) {}
 
     void add(const std::string& file) {
+        refuse_run_document(file);
         const std::string text = util::read_file(file, benchmark::most_bytes, "results");
-        refuse_document(text, file);
         distinct_.add(file, text);
         const benchmark::Format& format = format_of(text, file, choice_);
         benchmark::Layout reading;
@@ -309,10 +313,9 @@ class SuiteImport {
 
     model::Run take(const std::vector<std::string>& files, Constants* constants) {
         for (const std::string& file : files) {
+            refuse_run_document(file);
             stored_.push_back(kinds::stored(*entry_->subject, file));
-            const std::string content = std::exchange(stored_.back().content, {});
-            refuse_document(content, file);
-            distinct_.add(file, content);
+            distinct_.add(file, std::exchange(stored_.back().content, {}));
             require_one_device(files.front(), stored_.front().device, file, stored_.back().device);
         }
         for (const kinds::StoredResults& each : stored_) {

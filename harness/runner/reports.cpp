@@ -218,7 +218,8 @@ void clear_outputs(const OutputOptions& options) {
 static bool is_one_file(const fs::path& some, const fs::path& other) {
     std::error_code error;
     if (fs::is_other(some, error)) return false;  // a device
-    return fs::weakly_canonical(some, error) == fs::weakly_canonical(other, error);
+    return fs::weakly_canonical(fs::absolute(some, error), error) ==
+           fs::weakly_canonical(fs::absolute(other, error), error);
 }
 
 void check_outputs(const OutputOptions& options) {

@@ -403,7 +403,7 @@ class CommandReader {
             used.insert(name);
             if (std::ranges::find(names, name) != names.end()) continue;
             if (benchmark_ && name == out_parameter) {
-                problems_.add(at, "'{{out}}' is known only to 'benchmark' and 'env'");
+                problems_.add(at, "'{out}' is known only to 'benchmark' and 'env'");
                 continue;
             }
             problems_.add(at, "'{{{}}}' is not a parameter of 'matrix'; expected {}{}",

@@ -236,7 +236,7 @@ class Stored(Formats):
         for words in (("--base", "o/run.json", "--base", base[0], "--head", base[1]),
                       ("--suite", "suite.yaml", "--base", "o/run.json", "--head", base[0])):
             done = self.run_tool("compare", *words, code=2)
-            self.assert_one_line(done.stderr, "o/run.json: a document of perfgate (perfgate.run)", "named alone")
+            self.assert_one_line(done.stderr, "o/run.json: a run document among results", "name it alone")
         self.write("bad.csv", "x,y\n1,2\n")
         self.assertIn("bad.csv: line 1: 0 columns", self.run_tool("compare", "--suite", "suite.yaml", "bad.csv", code=2).stderr)
         self.assertIn("absent.yaml", self.run_tool("compare", "--suite", "absent.yaml", base[0], code=2).stderr)

@@ -667,7 +667,7 @@ TEST(Acknowledge, AWarningComesAWeekBeforeTheEnd) {
     EXPECT_EQ(
         notes("2026-11-23T10:00:00Z"),
         "gpu_time of gemm/tiled[m=2]: its acknowledgement ends in 7 days, on 2026-11-30; from "
-        "then on it fails the run");
+        "the next day on it fails the run");
     EXPECT_NE(notes("2026-11-30T10:00:00Z").find("ends today"), std::string::npos);
     EXPECT_TRUE(notes("2026-12-01T10:00:00Z")
                     .starts_with("gpu_time of gemm/tiled[m=2]: its acknowledgement ended on "))

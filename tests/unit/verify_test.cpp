@@ -110,7 +110,8 @@ TEST_F(VerifyStore, TheSameContentInOtherTextIsAFault) {
 
 TEST_F(VerifyStore, ConvertedLineEndsAreNamed) {
     refresh_both();
-    const std::filesystem::path file = baseline_path(folder_, key, "s");
+    checked();
+    const fs::path file = baseline_path(folder_, key, "s");
     std::ifstream stream(file);
     std::string converted;
     for (std::string line; std::getline(stream, line);) converted += line + "\r\n";
