@@ -121,6 +121,13 @@ class Runner : public testing::Test {
         return verdict().suites.at(0).cases.at(index).verdict;
     }
 
+    /// The run in `out` looks as if it had been killed before its end.
+    void take_end_from_journal() const {
+        const fs::path file = folder_ / "out/journal.jsonl";
+        const std::string text = util::read_file(file, 1 << 20, "journal");
+        fs::resize_file(file, text.rfind('\n', text.size() - 2) + 1);
+    }
+
     /// Measures a run in `accepted`, and makes it the baseline.
     void accept(std::optional<std::size_t> processes = {}) {
         MeasuringChoice choice = measuring();
@@ -536,10 +543,24 @@ TEST_F(Runner, RefusesCasesThatTheirVariantCannotRun) {
         << refusal(request({"narrow"}));
 }
 
+TEST_F(Runner, ARunThatDoesNotBeginLeavesNoOtherToResume) {
+    run(request());
+    EXPECT_NE(refusal(request({"narrow"})), "");
+    EXPECT_FALSE(fs::exists(folder("out/journal.jsonl")));
+    accept();
+    RunRequest again = request();
+    again.measuring.resume = again.measuring.out = folder("accepted");
+    EXPECT_NE(refusal(again).find("command was 'baseline refresh', is now 'run'"),
+              std::string::npos)
+        << refusal(again);
+}
+
 TEST_F(Runner, OnlyTheSameRunCanBeResumed) {
     run(request());
     RunRequest again = request();
     again.measuring.resume = folder("out");
+    EXPECT_NE(refusal(again).find("was not interrupted"), std::string::npos) << refusal(again);
+    take_end_from_journal();
     run(again);
     const model::Run measured = stored();
     for (const model::CaseResult& result : measured.suites.at(0).cases) {
