@@ -50,7 +50,7 @@ std::string unrecorded_call(const Recording& recording) {
 }  // namespace
 
 MemoryUse::MemoryUse(const Recording& recording) {
-    if (recording.field("level") != "api" && recording.field("waits") != "1") {
+    if (!recording.has_calls()) {
         problem_ = "the recording has no allocations of memory: they are recorded at level api";
         return;
     }

@@ -426,6 +426,8 @@ int find_culprit(const Request& request) {
 int step(const Request& request) {
     runner::catch_interruptions();
     runner::AbRequest asked = with_sides(request.ab, request.good, {});
+    std::vector<std::string>& words = asked.reports.commands.again_words;
+    words.insert(words.begin(), {"--base", "rev:" + request.good});
     runner::check_sides(asked);
     runner::Revisions revisions(asked.suites, asked.measuring.build);
     const runner::Checkout good = revisions.check_out("GOOD " + request.good, request.good);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -214,6 +215,21 @@ std::string all_well(const std::vector<const SuiteVerdict*>& suites) {
     return text;
 }
 
+/// Without those that stand for the cases of a benchmark beside these.
+std::size_t count_of(const Clause& clause) {
+    const auto stands_for_others = [](const CaseVerdict& verdict) {
+        const std::string unknown = verdict.workload + "/*";
+        return verdict.id == unknown || verdict.id.starts_with(unknown + '[');
+    };
+    std::set<std::string_view> known;
+    for (const CaseVerdict* verdict : clause.cases) {
+        if (!stands_for_others(*verdict)) known.insert(verdict->workload);
+    }
+    return static_cast<std::size_t>(std::ranges::count_if(clause.cases, [&](const auto* verdict) {
+        return !stands_for_others(*verdict) || !known.contains(verdict->workload);
+    }));
+}
+
 std::string headline(const model::VerdictDocument& document,
                      const std::vector<const SuiteVerdict*>& suites) {
     std::vector<std::string> texts;
@@ -222,10 +238,10 @@ std::string headline(const model::VerdictDocument& document,
     for (std::size_t i = 0; i < clauses.size(); ++i) {
         const Clause& clause = clauses[i];
         if (i >= most_clauses) {
-            left_out += clause.cases.size();
+            left_out += count_of(clause);
             continue;
         }
-        const std::size_t count = clause.cases.size();
+        const std::size_t count = count_of(clause);
         const std::string_view noun = i > 0 ? "more" : count == 1 ? "case" : "cases";
         texts.push_back(
             fmt::format("{} {} {}{}", count, noun, predicate(clause), reason_text(clause)));

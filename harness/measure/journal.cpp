@@ -26,14 +26,17 @@ constexpr const char* file_name = "journal.jsonl";
 constexpr std::size_t journal_limit_bytes = std::size_t{1} << 30;
 constexpr std::int64_t version = 2;
 
-/// A line after the header: a case, or more batches of a case on an earlier line.
+/// A line after the header: a case, more batches of a case on an earlier line, or the end.
 struct Line {
     std::string suite;
     std::optional<model::CaseResult> whole, batches;
+    bool finished = false;
 };
 
 template <class Archive>
 void describe(Archive& archive, Described<Archive, Line>& of) {
+    PERFGATE_GROUPS(optional(finished));
+    if (of.finished) return;
     PERFGATE_GROUPS(required(suite), named(optional, "case", whole));
     if (!of.whole) archive.required("batches", of.batches);
 }
@@ -88,6 +91,11 @@ JournalContent read_journal(const fs::path& folder) {
         } else {
             Line line;
             read(root, line);
+            content.finished = line.finished;
+            if (line.finished) {
+                rest.remove_prefix(end + 1);
+                continue;
+            }
             model::CaseResult& result = line.whole ? *line.whole : *line.batches;
             const std::pair key(line.suite, model::case_id(result.spec));
             if (line.whole) {
@@ -109,6 +117,10 @@ JournalContent read_journal(const fs::path& folder) {
     return content;
 }
 
+void remove_journal(const fs::path& folder) {
+    util::remove_below(folder, file_name);
+}
+
 Journal::Journal(const fs::path& folder, const JournalHeader& header) : path_(folder / file_name) {
     try {
         file_ = util::Folder(folder).create(file_name);
@@ -127,11 +139,15 @@ Journal::Journal(const fs::path& folder, const JournalContent& content)
 }
 
 void Journal::add(const std::string& suite, const model::CaseResult& result) {
-    append(document::write_line(Line{suite, result, std::nullopt}));
+    append(document::write_line(Line{suite, result, std::nullopt, false}));
 }
 
 void Journal::add_batches(const std::string& suite, const model::CaseResult& more) {
-    append(document::write_line(Line{suite, std::nullopt, more}));
+    append(document::write_line(Line{suite, std::nullopt, more, false}));
+}
+
+void Journal::finish() {
+    append(document::write_line(Line{{}, std::nullopt, std::nullopt, true}));
 }
 
 std::string Journal::problem() const {

@@ -5,6 +5,7 @@
 //     {"journal":2,"started_at":"…","verify_seed":7,"identity":{…}}
 //     {"suite":"gemm","case":{…}}        the case as it stands
 //     {"suite":"gemm","batches":{…}}     what a later process adds to it
+//     {"finished":true}                  the run has an end: there is nothing to resume
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,11 @@ struct JournalContent {
     JournalHeader header;
     std::map<std::pair<std::string, std::string>, model::CaseResult> cases;  ///< by suite and id
     std::uintmax_t whole_bytes = 0;  ///< up to the end of the last complete line
+    bool finished = false;
 };
+
+/// An execution that is interrupted before it has a journal must not leave another's.
+void remove_journal(const std::filesystem::path& folder);
 
 /// Reads `folder`'s journal. A truncated last line is ignored. Throws util::InputError if there is
 /// none or if it is not a journal.
@@ -52,6 +57,8 @@ class Journal {
     void add(const std::string& suite, const model::CaseResult& result);
     /// Appends what join_batches has added to the case.
     void add_batches(const std::string& suite, const model::CaseResult& more);
+    /// Marks the end of a run that was not interrupted.
+    void finish();
 
     /// Why the journal is incomplete; empty: it is complete.
     std::string problem() const;

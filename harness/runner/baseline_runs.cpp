@@ -161,6 +161,7 @@ model::Run measure_one(const std::vector<std::string>& suites, MeasuringChoice c
                        const model::Run* first, const std::string& baselines,
                        std::size_t collections) {
     // Only what starts slowly asks how many are needed when it is opened.
+    choice.verb = "baseline refresh";
     const std::optional<std::size_t> chosen = choice.processes;
     choice.processes = BaselineMeasuring::workers_at_first(chosen, true);
     OpenedBackend backend =

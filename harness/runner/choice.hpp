@@ -60,8 +60,9 @@ struct MeasuringChoice {
     std::shared_ptr<ProgressObserver> progress;  ///< null: no display
     std::optional<std::size_t> processes;        ///< absent: settling_processes to usual_processes
     double lock_wait_s = 600;
-    std::string resume;    ///< the output folder of an earlier execution; empty: none
-    bool ceilings = true;  ///< measured after the cases
+    std::string resume;            ///< the output folder of an earlier execution; empty: none
+    std::string verb = "another";  ///< whose journal it is; a run resumes a run
+    bool ceilings = true;          ///< measured after the cases
     bool changed_only = false;
     std::string build;  ///< a command line that makes a revision's checkout ready; empty: none
     std::string if_not_started = {};  ///< see kinds::Machine

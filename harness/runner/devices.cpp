@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "measure/journal.hpp"
+#include "measure/workers.hpp"
 #include "model/subject.hpp"
 #include "runner/installation.hpp"
 #include "runner/interruption.hpp"
@@ -477,6 +479,7 @@ OpenedBackend open_to_measure(const MeasuringChoice& choice, const std::vector<s
     }
     const auto since = std::chrono::steady_clock::now();
     catch_interruptions();
+    if (choice.resume.empty()) measure::remove_journal(choice.out);
     BackendChoice chosen = with_plugins(choice.backend, suites);
     const Scripts scripts = add_scripts(suites, checkout, chosen);
     const FirstLook first_look(choice, chosen, suites);

@@ -67,6 +67,7 @@ std::string revision_of(const std::string& suite_file) {
 measure::Identity identity_of(const MeasuringChoice& choice, const OpenedBackend& backend,
                               const model::Plan& plan) {
     measure::Identity identity{
+        {"command", choice.verb},
         {"perfgate", PERFGATE_VERSION},
         {"backend", backend.name},
         {"--processes", std::to_string(processes_of(choice))},
@@ -111,6 +112,11 @@ std::optional<measure::JournalContent> read_resumed(const MeasuringChoice& choic
         throw util::InputError(
             "--resume {}: {}: its measurements do not belong to this run; measure again",
             choice.resume, differs);
+    }
+    if (content.finished) {
+        throw util::InputError(
+            "--resume {}: the run in it was not interrupted; measure again without --resume",
+            choice.resume);
     }
     return content;
 }
@@ -167,6 +173,7 @@ void Execution::end_progress() {
 
 model::Run Execution::conclude() {
     model::Run run = session_->finish();
+    if (!run.interrupted) journal_->finish();
     run.pull_request = pull_request_of_ci();
     end_progress();
     const std::string problem = journal_->problem();

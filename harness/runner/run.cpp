@@ -229,6 +229,7 @@ struct JudgedRun {
 /// Devices are locked and open until it returns.
 JudgedRun measure_run(const RunRequest& request) {
     MeasuringChoice choice = request.measuring;
+    choice.verb = "run";
     const bool settles = !choice.processes;
     if (settles) choice.processes = settling_processes;
     const bool whole = choice.filters.empty() && choice.tags.empty() && !request.shard;

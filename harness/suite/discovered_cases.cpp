@@ -193,6 +193,7 @@ void set_discovered_cases(const std::map<std::size_t, model::Discovered>& by_gro
         for (std::vector<std::size_t>& instance : relation.instances) {
             for (std::size_t& index : instance) index = moved_to[index];
         }
+        for (LoneCase& each : relation.lone) each.leading = moved_to[each.leading];
     }
     if (!by_group.empty()) check_overrides(suite);
     resolve_open_relations(suite);

@@ -55,12 +55,20 @@ struct SuiteCase {
     std::vector<const Override*> overrides;
 };
 
+/// A case of a relation's first reference of which a benchmark does not report a counterpart, with
+/// the ids of the instance, one per operand: not all are of cases, so that it cannot be judged.
+struct LoneCase {
+    std::size_t leading = 0;  ///< index into Suite::cases
+    std::vector<std::string> ids;
+};
+
 /// A relation of `expect` with the cases of each instance.
 struct SuiteRelation {
     model::Relation relation;  ///< its own instances are filled in by the Plan
     model::Target target = model::Target::cuda;
     /// Indices into Suite::cases, one per operand; at least one instance.
     std::vector<std::vector<std::size_t>> instances;
+    std::vector<LoneCase> lone = {};
 };
 
 /// A relation with cases that are not known yet: its names are not checked, and it has no

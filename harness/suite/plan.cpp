@@ -120,6 +120,9 @@ std::vector<model::Relation> plan_relations(const Suite& suite,
             std::vector<std::string>& ids = relation.instances.emplace_back();
             for (const std::size_t index : instance) ids.push_back(suite.cases[index].id);
         }
+        for (const LoneCase& each : stated.lone) {
+            if (selected.contains(each.leading)) relation.instances.push_back(each.ids);
+        }
         if (!relation.instances.empty()) planned.push_back(std::move(relation));
     }
     return planned;

@@ -94,6 +94,16 @@ class Candidates {
     std::map<Names, Index> indices_;  ///< by the names of leading cases
 };
 
+/// Of the case that the operand would stand for beside the leading one.
+std::string id_of_partner(const Operand& operand, const model::CaseSpec& leading) {
+    model::CaseSpec spec = leading;
+    spec.workload = operand.known->info->name;
+    spec.variant = operand.variant_name;
+    for (const auto& [name, value] : operand.fixed) spec.params.insert_or_assign(name, value);
+    if (operand.cache) spec.cache = *operand.cache;
+    return model::case_id(spec);
+}
+
 /// The parameters in which the cases differ, for messages.
 std::string differences(const std::vector<SuiteCase>& cases, const CaseIndices& indices) {
     std::set<std::string> differing;
@@ -183,48 +193,51 @@ CaseIndices RelationMatcher::cases_of(const Operand& operand) {
     return indices;
 }
 
-std::vector<CaseIndices> RelationMatcher::match(const std::vector<Operand>& operands) {
+void RelationMatcher::match(const std::vector<Operand>& operands, SuiteRelation& relation) {
     const std::size_t before = problems_.count();
     const CaseIndices leading = cases_of(operands.front());
     std::vector<Candidates> others;
     for (std::size_t k = 1; k < operands.size(); ++k) {
         others.emplace_back(scope_, operands[k], cases_of(operands[k]));
     }
-    if (problems_.count() != before) return {};
+    if (problems_.count() != before) return;
 
-    std::vector<CaseIndices> instances;
     // The operand without a partner in the last leading case that has no instance.
     const Operand* lonely = nullptr;
     for (const std::size_t lead : leading) {
-        if (model::stands_for_cases(scope_.cases[lead].spec)) {
-            instances.emplace_back(operands.size(), lead);
+        const SuiteCase& leader = scope_.cases[lead];
+        if (model::stands_for_cases(leader.spec)) {
+            relation.instances.emplace_back(operands.size(), lead);
             continue;
         }
         CaseIndices instance{lead};
-        for (std::size_t k = 1; k < operands.size(); ++k) {
-            const CaseIndices partners =
-                known_or_unknown(others[k - 1].partners_of(scope_.cases[lead]));
-            if (partners.size() > 1) {
-                refuse_ambiguous(operands[k], lead, partners);
-                return {};
-            }
+        LoneCase lone{lead, {leader.id}};
+        bool is_stated = true;  // no partner is missing that the suite itself leaves out
+        for (std::size_t k = 1; k < operands.size() && is_stated; ++k) {
+            const CaseIndices partners = known_or_unknown(others[k - 1].partners_of(leader));
+            if (partners.size() > 1) return refuse_ambiguous(operands[k], lead, partners);
             if (partners.empty()) {
                 lonely = &operands[k];
-                break;
+                is_stated = lonely->reported() != nullptr;
+                lone.ids.push_back(id_of_partner(*lonely, leader.spec));
+            } else {
+                instance.push_back(partners.front());
+                lone.ids.push_back(scope_.cases[partners.front()].id);
             }
-            instance.push_back(partners.front());
         }
-        if (instance.size() != operands.size()) continue;
-        check_metrics(operands, instance);
-        instances.push_back(std::move(instance));
+        if (instance.size() == operands.size()) {
+            check_metrics(operands, instance);
+            relation.instances.push_back(std::move(instance));
+        } else if (is_stated) {
+            relation.lone.push_back(std::move(lone));
+        }
     }
-    if (instances.empty()) {
+    if (relation.instances.empty()) {
         problems_.add(lonely->at,
                       "no case of {} has the parameters of one of {}; expected the same values, or "
                       "others fixed in brackets",
                       in_quotes(lonely->text), in_quotes(operands.front().text));
     }
-    return instances;
 }
 
 /// The known ones, or where there is none, one that stands for unknown ones.

@@ -5,7 +5,8 @@
 // case that it matches. Every other reference resolves to the case of its workload and variant that
 // has the same value for every parameter that both cases have (except those that the reference
 // fixes in brackets) and the same cache (unless it fixes that). A leading case without such a case
-// has no instance; a reference that matches several is an error.
+// has no instance, unless a benchmark could have reported that; a reference that matches several is
+// an error.
 #pragma once
 
 #include <cstddef>
@@ -46,10 +47,10 @@ class RelationMatcher {
     /// known, all that the plugins offer.
     std::vector<KnownWorkload> known_workloads() const;
 
-    /// The instances of a relation with these operands, each the index of a case per operand.
-    /// Problems: an operand without a case, no instance at all, an instance that is not unique, a
-    /// metric that a case does not collect.
-    std::vector<std::vector<std::size_t>> match(const std::vector<Operand>& operands);
+    /// Finds the instances of a relation with these operands, each the index of a case per operand,
+    /// and its lone cases. Problems: an operand without a case, no instance at all, an instance
+    /// that is not unique, a metric that a case does not collect.
+    void match(const std::vector<Operand>& operands, SuiteRelation& relation);
 
   private:
     bool is_listed(const std::string& workload, const std::string& variant) const;

@@ -126,7 +126,7 @@ class RelationReader {
             read_.open.push_back({std::move(found.relation), left, right});
             return;
         }
-        found.instances = matcher_.match(parsed->operands);
+        matcher_.match(parsed->operands, found);
         if (problems_.count() == before) read_.relations.push_back(std::move(found));
     }
 

@@ -168,6 +168,9 @@ std::string no_gate_message(const SuiteCase& suite_case, const std::string& devi
             case model::Target::cuda:
                 return "a metric of CUDA variants, such as gpu_time";
             case model::Target::program:
+                if (suite_case.discovered || model::stands_for_cases(suite_case.spec)) {
+                    return "a value that it reports, such as real_time";
+                }
                 return "a metric of programs, such as gpu_time";
         }
         return "";

@@ -260,6 +260,10 @@ class TraceReader {
             throw util::InputError(
                 source_ + ": the trace has no CUDA activity: record it with ProfilerActivity.CUDA");
         }
+        if (has_nanoseconds_ && kernels_without_length_ != 0) {
+            builder_.add_problem(
+                fmt::format("{} of 0 ns", util::counted(kernels_without_length_, "kernel")));
+        }
         if (process_) {
             builder_.header("pid") = std::to_string(*process_);
             builder_.header("command") = names_[*process_];
@@ -380,6 +384,8 @@ class TraceReader {
 
     void kernel(const Event& event) {
         if (!has_time(event)) return;
+        has_nanoseconds_ |= *event.begin_ns % 1000 != 0 || *event.duration_ns % 1000 != 0;
+        if (*event.duration_ns == 0) ++kernels_without_length_;
         activity::LaunchConfiguration launch;
         launch.symbol = builder_.text(event.name);
         launch.grid = event.grid;
@@ -447,6 +453,8 @@ class TraceReader {
     simdjson::dom::parser dom_;
     std::optional<std::int64_t> process_;
     std::map<std::int64_t, std::string> names_;  ///< of processes
+    std::size_t kernels_without_length_ = 0;
+    bool has_nanoseconds_ = false;  ///< older traces have whole microseconds, and kernels of 0
     bool logged_error_ = false;
 };
 

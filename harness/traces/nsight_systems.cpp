@@ -244,7 +244,9 @@ class ExportReader {
                            {"launchType"}}),
                    [&](const Row& row) {
                        RecordingBuilder& own = builder(row, 2);
-                       if (!own.has_time(begin(row), end(row))) return;
+                       // No kernel takes 0 ns.
+                       const std::uint64_t end_ns = end(row) == begin(row) ? 0 : end(row);
+                       if (!own.has_time(begin(row), end_ns)) return;
                        const auto sizes = [&](int first) {
                            return std::array<std::uint32_t, 3>{number32(row.integer(first)),
                                                                number32(row.integer(first + 1)),

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "util/error.hpp"
 
@@ -115,7 +117,68 @@ activity::Recording RecordingBuilder::take() {
     };
     lost(recording_.counts.without_time, "records came without time stamps");
     lost(recording_.counts.reversed_time, "records end before they start");
+    if (recording_.incomplete.empty()) check_launches();
     return std::move(recording_);
+}
+
+void RecordingBuilder::check_launches() {
+    const activity::Records& records = recording_.records;
+    enum class Kind { other, launch, begin_capture, end_capture };
+    std::unordered_map<activity::StringId, Kind> kinds;
+    const auto kind_of = [&](activity::StringId id) {
+        const auto [known, added] = kinds.try_emplace(id, Kind::other);
+        if (!added) return known->second;
+        const auto has = [&](std::string_view part) {
+            return recording_.text(id).find(part) != std::string::npos;
+        };
+        if (has("StreamBeginCapture")) known->second = Kind::begin_capture;
+        if (has("StreamEndCapture")) known->second = Kind::end_capture;
+        if (has("GraphLaunch") || has("LaunchKernel") ||
+            (has("LaunchCooperativeKernel") && !has("MultiDevice"))) {
+            known->second = Kind::launch;
+        }
+        return known->second;
+    };
+    std::vector<const activity::ApiCall*> launches;
+    std::vector<std::uint64_t> begins, ends;  // of captures
+    for (const activity::ApiCall& call : records.api_calls) {
+        const Kind kind = kind_of(call.name);
+        if (kind == Kind::launch) launches.push_back(&call);
+        if (kind == Kind::begin_capture && call.result == 0) begins.push_back(call.start_ns);
+        if (kind == Kind::end_capture) ends.push_back(call.start_ns);
+    }
+    std::ranges::sort(begins);
+    std::ranges::sort(ends);
+    // A launch by any thread may be captured: it runs when its graph does.
+    const auto is_captured = [&](std::uint64_t time) {
+        const auto before = [&](const std::vector<std::uint64_t>& times) {
+            return std::ranges::lower_bound(times, time) - times.begin();
+        };
+        return before(begins) > before(ends);
+    };
+    std::unordered_set<std::uint32_t> recorded, lost;
+    const auto collect = [&](const auto& all) {
+        for (const auto& record : all) recorded.insert(record.place.correlation);
+    };
+    collect(records.kernels);
+    collect(records.copies);
+    collect(records.memsets);
+    const activity::ApiCall* failed = nullptr;
+    for (const activity::ApiCall* call : launches) {
+        if (call->result != 0) {
+            if (failed == nullptr) failed = call;
+        } else if (!recorded.contains(call->correlation) && !is_captured(call->start_ns)) {
+            lost.insert(call->correlation);
+        }
+    }
+    if (failed != nullptr) {
+        add_problem(fmt::format("a launch failed: {} returned {}", recording_.text(failed->name),
+                                failed->result));
+    }
+    if (!lost.empty()) {
+        add_problem(fmt::format("the kernels of {} are not on record",
+                                util::counted(lost.size(), "launch")));
+    }
 }
 
 }  // namespace perfgate::traces

@@ -62,6 +62,8 @@ class RecordingBuilder {
     };
 
     void count_record();
+    /// Launches that failed, or whose work is not on record: a program that does less looks faster.
+    void check_launches();
 
     std::string source_;
     activity::Recording recording_;

@@ -231,6 +231,7 @@ class Campaign(Runs):
             resumed += 1
             self.assert_nothing_is_left()
         self.assertGreater(resumed, 2)
+        tool.take_end_from_journal(self.folder)
         cases = self.run_cases(*options, "--resume", "perfgate-out")
         self.assertEqual(20, len(cases))
         for case in cases.values():

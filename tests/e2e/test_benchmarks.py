@@ -686,6 +686,8 @@ json.dump({"context": {"cpu_scaling_enabled": late, "library_build_type": "debug
 
     def test_a_run_is_resumed_and_divided(self):
         self.run_suite("--processes", 2)
+        self.assertIn("was not interrupted", self.run_suite("--processes", 2, "--resume", "perfgate-out", code=2).stderr)
+        tool.take_end_from_journal(self.folder)
         self.run_tool("run", "suite.yaml", *HOST, "--processes", 2, "--resume", "perfgate-out")
         self.give(ROWS[:2])
         self.assertIn("do not belong to this run", self.run_tool(

@@ -2,6 +2,7 @@
 """The commit that made a case slower, in histories of git whose times are given: nothing here measures time."""
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -277,7 +278,9 @@ class GitBisectRun(Bisect):
 
     def test_a_step_says_of_the_working_tree_what_git_understands(self):
         self.commit("slow", 1040)
-        self.step("main~1", "mine.yaml", code=1)
+        done = self.step("main~1", "mine.yaml", code=1)
+        again = re.sub(r"\\\\\n *", "", done.stdout[done.stdout.index("ab again"):])
+        self.assertRegex(again, "perfgate ab mine.yaml .*--base '?rev:main~1")
         self.step("main~1", "mine.yaml", "b/copy", code=0)
         self.put("time", "TIME=many NOISE=0\n")
         self.step("main~1", "mine.yaml", code=125)

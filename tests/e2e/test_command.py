@@ -760,6 +760,11 @@ workloads:
             self.assertEqual("incorrect", case["status"])
             self.assertIn("loss is NaN", case["reason"])
             self.assertEqual({}, case.get("metrics", {}))
+        self.script("check", "#!/bin/sh\nsleep 60 &\n")
+        self.run_suite(code=3)
+        for case in self.cases().values():
+            self.assertEqual("error", case["status"])
+            self.assertIn("left 1 process behind", case["reason"])
 
     def test_verify_only_runs_the_check(self):
         self.run_suite("--verify-only")
@@ -1027,7 +1032,7 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
         self.run_suite()
         journal = self.folder / "perfgate-out/journal.jsonl"
         lines = journal.read_text().splitlines(keepends=True)
-        journal.write_text("".join(lines[:-2]))  # the last batch of two cases is missing
+        journal.write_text("".join(lines[:-3]))  # the end and the last batch of two cases are missing
         (self.folder / "runs").unlink()
         self.run_suite("--resume", "perfgate-out")
         self.assertEqual(1, len((self.folder / "runs").read_text().splitlines()))
@@ -1047,6 +1052,7 @@ exec "{PROGRAM}" push "$name" kernels 2 "$name" pop push step pop
         subprocess.run([*git, "init", "-q"], check=True)
         subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "one"], check=True)
         self.run_suite()
+        tool.take_end_from_journal(self.folder)
         self.run_suite("--resume", "perfgate-out")
         self.app(first="echo >> edited")
         done = self.run_suite("--resume", "perfgate-out", code=2)

@@ -89,11 +89,23 @@ class Traces(tool.Case):
             INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES ({made.process(4242)});""")
         self.assertIn("--cuda-graph-trace=node", self.processes("graphs.sqlite", code=3)[0]["incomplete"][0])
         made.kineto(self.folder / "lost.json", 2, extra='"WARNING": ["Dropped 3 activity records"],')
+        made.nsys(self.folder / "kernels.sqlite", 2, sql="DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId > 6;")
         whole = self.capture("whole", 2)
         self.write("suite.yaml", SUITE)
-        for file in ("graphs.sqlite", "lost.json"):
+        for file in ("graphs.sqlite", "lost.json", "kernels.sqlite"):
             done = self.run_tool("compare", "--suite", "suite.yaml", "--base", *whole, "--head", whole[0], file, code=2)
             self.assertIn(f"{file}: the recording is incomplete", done.stderr)
+
+    def test_counts_of_calls_are_not_collected_where_the_calls_are_not_on_record(self):
+        gated = SUITE.replace("step.gpu_time: 2%", "step.gpu_time: 2%\n      step.syncs: 0")
+        base = self.capture("base", 3)
+        head = self.capture("head", 3)
+        for file in head:
+            text = (self.folder / file).read_text()
+            self.write(file, text.replace('"cat": "cuda_runtime"', '"cat": "cpu_op"'))
+        self.assertEqual("not_collected", self.judge(base, head, 3, gated)["train/step"])
+        self.assertEqual(["error"], [each["verdict"] for each in self.read_json("verdict.json")["suites"][0]["relations"]
+                                     if each["leading"] == "train/step" and "syncs" in each["relation"]][:1])
 
     def test_one_recording_of_each_side_is_never_judged(self):
         base, head = self.capture("base"), self.capture("head", gemm_ns=80_000)
@@ -102,6 +114,9 @@ class Traces(tool.Case):
         self.assertIn("one run each", done.stdout)
         self.write("suite.yaml", SUITE)
         self.run_tool("compare", "--suite", "suite.yaml", "--base", *base, "--head", *head, code=2)
+        for words in (["--base", *base, "--head", *head], ["--base", ".", "--head", "."]):
+            self.assertIn("judges several recordings", self.run_tool(
+                "compare", "--suite", "suite.yaml", *words, code=2).stderr)
         self.assertIn("--suite FILE", self.run_tool("compare", "--base", *base, "--head", *head, *base, code=2).stderr)
         self.run_tool("compare", *base, code=2)
 

@@ -110,6 +110,13 @@ class Case(unittest.TestCase):
             self.assertIn(part, lines[0])
 
 
+def take_end_from_journal(folder):
+    """A run looks as if it had been killed before its end."""
+    journal = folder / "perfgate-out/journal.jsonl"
+    *lines, end = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(lines if "finished" in end else [*lines, end]))
+
+
 def installed(case):
     """A folder with the build installed, for all tests of a class."""
     prefix = pathlib.Path(tempfile.mkdtemp(prefix="perfgate-prefix-"))

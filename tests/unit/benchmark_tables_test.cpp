@@ -264,7 +264,12 @@ TEST(Json, LinesAreRows) {
     EXPECT_EQ(read(lines, layout), expected);
     layout.format = "json";  // several documents are an array
     EXPECT_EQ(read(lines, layout), expected);
+    for (const char* rows : {"", "/results/*"}) {
+        layout.rows = rows;
+        EXPECT_NE(read(lines, layout).find("several JSON documents"), std::string::npos) << rows;
+    }
     layout.format = "jsonl";
+    layout.rows.clear();
     EXPECT_EQ(read("{\"model\": \"m\", \"p\": 1, \"ns\": [3]}", layout), "m[p=1] real_time 3\n");
     EXPECT_NE(
         read("{\"model\": \"m\", \"p\": 1, \"ns\": [3]}\n{\"model\": \"m\"", layout).find("file:"),

@@ -30,7 +30,7 @@ command::Piece kernel(const std::string& pattern, const std::string& within = ""
 /// second and third, and the fifth, are profiled; the profiler is stopped within the sixth.
 activity::Program steps() {
     activity::Program program;
-    program.profiler(ProfilerCallKind::watched, 0);
+    program.level("api").profiler(ProfilerCallKind::watched, 0);
     for (std::uint64_t step = 1; step <= 6; ++step) {
         const std::uint64_t begin = 1000 * step;
         if (step == 2 || step == 5) program.profiler(ProfilerCallKind::start, begin - 10);

@@ -328,7 +328,8 @@ TEST(KernelsOfPieces, VeryManyNamesAreNotKnown) {
 /// A program of one step, in which the device waits for different calls.
 activity::Program waiting_step() {
     activity::Program program;
-    program.range("step", {100, 1000})
+    program.level("api")
+        .range("step", {100, 1000})
         .kernel("a", 110, {150, 200})
         .call("cudaStreamSynchronize", {160, 250})
         .kernel("b", 380, {400, 500})
@@ -458,6 +459,22 @@ TEST(MemoryPeak, OfTheProgramIsThatOfThePartThatCounts) {
     const Recorded recorded({program.recording()}, capture);
     EXPECT_EQ(api_counts_of(recorded, {}).at("memory_peak").count, 140);
     EXPECT_EQ(memory_peak({program}, {}).count, 800);
+}
+
+TEST(CallCounts, AreNotKnownWhereCallsAreNotOnRecord) {
+    activity::Program program = two_steps();
+    EXPECT_EQ(api_counts_of(*recorded_of({program}), step).at("syncs").count, 0);
+    for (const char* level : {"records", "callbacks"}) {
+        activity::Program other = two_steps();
+        other.level(level);
+        const auto recorded = recorded_of({program, other});
+        for (const ApiCount& count : {api_counts_of(*recorded, step).at("syncs"),
+                                      api_counts_of(*recorded, step).at("uncapturable_calls"),
+                                      api_counts_of(*recorded, {}).at("syncs")}) {
+            EXPECT_EQ(count.count, std::nullopt) << level;
+            EXPECT_NE(count.problem, "") << level;
+        }
+    }
 }
 
 TEST(MemoryPeak, IsNothingWithAReasonWhereItIsNotKnown) {

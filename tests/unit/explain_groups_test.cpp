@@ -104,6 +104,22 @@ TEST(Headline, PutsWrongResultsFirstAndImprovementsLast) {
               "more is missing; 1 more has no baseline; 1 more better by 10.0 %.");
 }
 
+TEST(Headline, DoesNotCountWhatStandsForTheCasesOfABenchmarkBesideThese) {
+    Suite suite;
+    const auto failed = [&](const std::string& id) {
+        CaseVerdict& made = suite.add(Verdict::error);
+        made.workload = id.substr(0, id.find('/'));
+        made.id = id;
+    };
+    failed("b/*");
+    EXPECT_EQ(suite.sentence().find("1 case failed to run"), 0U) << suite.sentence();
+    failed("b/a");
+    failed("b/c");
+    EXPECT_EQ(suite.sentence().find("2 cases failed to run"), 0U) << suite.sentence();
+    failed("other/*");
+    EXPECT_EQ(suite.sentence().find("3 cases failed to run"), 0U) << suite.sentence();
+}
+
 TEST(Headline, SharesChangeByPointsAndWarningsAreNamed) {
     Suite suite;
     suite.add(Verdict::warned, "k", "idle_share", "%", 10, 17.5);

@@ -69,6 +69,19 @@ TEST_F(JournalTest, WhatWentInComesOut) {
     EXPECT_EQ(result.wall_s, 2);
 }
 
+TEST_F(JournalTest, TheEndOfARunIsMarked) {
+    {
+        Journal journal(folder_, header_);
+        journal.add("suite", measured(0, 10));
+        EXPECT_FALSE(read_journal(folder_).finished);
+        journal.finish();
+    }
+    EXPECT_TRUE(read_journal(folder_).finished);
+    EXPECT_EQ(read_journal(folder_).cases.size(), 1U);
+    remove_journal(folder_);
+    EXPECT_FALSE(fs::exists(file()));
+}
+
 TEST_F(JournalTest, ALaterLineForACaseReplacesTheEarlierOne) {
     Journal journal(folder_, header_);
     journal.add("suite", measured(0, 10));

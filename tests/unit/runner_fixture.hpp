@@ -112,6 +112,13 @@ class Runner : public testing::Test {
         return verdict().suites.at(0).cases.at(index).verdict;
     }
 
+    /// The run in `out` looks as if it had been killed before its end.
+    void take_end_from_journal() const {
+        const fs::path file = folder_ / "out/journal.jsonl";
+        const std::string text = util::read_file(file, 1 << 20, "journal");
+        fs::resize_file(file, text.rfind('\n', text.size() - 2) + 1);
+    }
+
     /// Measures a run in `accepted`, and makes it the baseline.
     void accept(std::optional<std::size_t> processes = {}) {
         MeasuringChoice choice = measuring();

@@ -268,10 +268,24 @@ TEST_F(Runner, RefusesCasesThatTheirVariantCannotRun) {
         << refusal(request({"narrow"}));
 }
 
+TEST_F(Runner, ARunThatDoesNotBeginLeavesNoOtherToResume) {
+    run(request());
+    EXPECT_NE(refusal(request({"narrow"})), "");
+    EXPECT_FALSE(fs::exists(folder("out/journal.jsonl")));
+    accept();
+    RunRequest again = request();
+    again.measuring.resume = again.measuring.out = folder("accepted");
+    EXPECT_NE(refusal(again).find("command was 'baseline refresh', is now 'run'"),
+              std::string::npos)
+        << refusal(again);
+}
+
 TEST_F(Runner, OnlyTheSameRunCanBeResumed) {
     run(request());
     RunRequest again = request();
     again.measuring.resume = folder("out");
+    EXPECT_NE(refusal(again).find("was not interrupted"), std::string::npos) << refusal(again);
+    take_end_from_journal();
     run(again);
     const model::Run measured = stored();
     for (const model::CaseResult& result : measured.suites.at(0).cases) {

@@ -101,6 +101,19 @@ std::string late_refusal(const std::string& expect) {
     return test::refusal([&] { instances(expect); });
 }
 
+TEST(BenchmarkRelations, ACaseWithoutACounterpartIsPlannedAndCannotBeJudged) {
+    Suite suite = parse("  bench/sort.real_time: '<= 2 * bench/\"BM.v2<int, 4>\".real_time'\n");
+    set_discovered_cases({{0, sorts}, {1, sleeps}}, suite);
+    PlanOptions options;
+    options.target = model::Target::host;
+    const auto planned = [&] { return plan_suite(suite, options).suite.relations.at(0).instances; };
+    const std::vector<Texts> expected{{"bench/sort[n=8]", "bench/BM.v2<int, 4>[n=8]"},
+                                      {"bench/sort[n=64]", "bench/BM.v2<int, 4>[n=64]"}};
+    EXPECT_EQ(planned(), expected) << "the second counterpart is no case";
+    options.filters = {"bench/sort[n=8]"};
+    EXPECT_EQ(planned(), std::vector<Texts>{expected[0]});
+}
+
 TEST(BenchmarkRelations, StayOpenUntilTheBenchmarksHaveRun) {
     const Suite suite = parse(
         "  bench/sort.real_time: \"<= 2 * bench/fast.real_time\"\n"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -8,6 +9,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "traces/json_pieces.hpp"
 #include "traces/recording_builder.hpp"
@@ -83,6 +85,47 @@ TEST(Kineto, KernelsHaveTheirTimesPlaceAndSize) {
     EXPECT_EQ(recording.field("level"), "api");
     EXPECT_EQ(recording.field("untold"), "static_smem dynamic_smem") << "it has their sum";
     EXPECT_TRUE(recording.incomplete.empty());
+}
+
+TEST(Kineto, LaunchesWithoutTheirKernelsAreALoss) {
+    const auto lost = [](const std::string& events) {
+        const std::vector<std::string> why = read(trace(events)).incomplete;
+        return why.empty() ? "" : why.front();
+    };
+    const auto call_at = [](const std::string& name, int time, int correlation) {
+        return event("cuda_runtime", name,
+                     R"("pid": 12, "tid": 1, "dur": 1, "ts": )" + std::to_string(time) +
+                         R"(, "args": {"correlation": )" + std::to_string(correlation) + "}");
+    };
+    const std::string second = "," + call_at("cudaLaunchKernelExC", 4, 4);
+    EXPECT_EQ(lost(kernel + "," + call), "");
+    EXPECT_EQ(lost(kernel), "") << "it was launched before the recording began";
+    EXPECT_EQ(lost(call + "," + kernel + second + second),
+              "the kernels of 1 launch are not on record");
+    EXPECT_EQ(lost(call + "," + kernel + "," + call_at("cudaGraphLaunch", 4, 5)),
+              "the kernels of 1 launch are not on record");
+    std::string unknown = kernel;
+    unknown.replace(unknown.find("kernel"), 6, "gpu_kernel");
+    EXPECT_EQ(lost(unknown + "," + call), "the kernels of 1 launch are not on record")
+        << "a category that is not known";
+    const std::string captured = call_at("cudaStreamEndCapture", 6, 7) + second + "," +
+                                 call_at("cudaStreamBeginCapture", 3, 6);
+    EXPECT_EQ(lost(call + "," + kernel + "," + captured), "");
+    EXPECT_EQ(lost(captured + "," + call_at("cudaLaunchKernel", 8, 8)),
+              "the kernels of 1 launch are not on record")
+        << "behind the capture";
+}
+
+TEST(Kineto, KernelsOfZeroLengthAreALossUnlessTimesAreWholeMicroseconds) {
+    const auto lost = [](const char* begin, const char* length) {
+        const std::string times = fmt::format(R"("ts": {}, "dur": {}, )", begin, length);
+        return !read(trace(event("kernel", "gemm", times + R"("args": {"device": 0, "stream": 7,
+                                                              "correlation": 3})")))
+                    .incomplete.empty();
+    };
+    EXPECT_TRUE(lost("10.5", "0"));
+    EXPECT_FALSE(lost("10", "0"));
+    EXPECT_FALSE(lost("10.5", "0.001"));
 }
 
 TEST(Kineto, TimesKeepTheirNanosecondsHoweverLargeTheyAre) {

@@ -169,6 +169,18 @@ TEST_F(NsightSystems, WhatTheExportSaysThatItLacksMakesItIncomplete) {
               1U);
 }
 
+TEST_F(NsightSystems, LaunchesThatFailedOrLackTheirKernelsMakeItIncomplete) {
+    const std::string other_call = "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET correlationId = 4;";
+    const std::string failed = "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET returnValue = 700;";
+    const std::string row = ", 2, 1, 8, 1, 1, 128, 1, 1, 40, 16, 32, NULL";
+    EXPECT_EQ(only(tables + kernel_row() + call_row() + other_call).incomplete,
+              std::vector<std::string>{"the kernels of 1 launch are not on record"});
+    EXPECT_EQ(only(tables + kernel_row() + call_row() + other_call + failed).incomplete,
+              std::vector<std::string>{"a launch failed: cudaLaunchKernel_v7000 returned 700"});
+    EXPECT_EQ(only(tables + call_row() + kernel_row(row, "100, 100")).incomplete,
+              std::vector<std::string>{"1 records came without time stamps"});
+}
+
 TEST_F(NsightSystems, DevicesAreThoseOfTheProcess) {
     const Recording recording = only(tables + kernel_row() + call_row() + R"(
         CREATE TABLE TARGET_INFO_GPU (id INT, name TEXT, smCount INT, memoryBandwidth INT);

@@ -127,6 +127,12 @@ int compare_profiles(const CLI::App& verb, const CompareOptions& options) {
     for (const CLI::Option* option : verb.get_options()) {
         const std::string name = option->get_name();
         if (option->count() == 0 || name == "--base" || name == "--head") continue;
+        if (name == "--suite") {
+            throw util::InputError(
+                "--suite judges several recordings of each side, and there is one: name each "
+                "run's, "
+                "or leave --suite out to list what changed");
+        }
         throw util::InputError(
             "{} has no meaning with two profiles, which are not judged: leave it out", name);
     }

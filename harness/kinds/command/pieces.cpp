@@ -424,6 +424,12 @@ std::optional<double> recording_overhead(const Recorded& bare, const Recorded& r
 std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const Piece& piece) {
     if (!recorded.missing().empty()) return {};
     std::map<std::string, ApiCount> counts;
+    const bool has_calls =
+        all_of(recorded, [](const Timeline& timeline) { return timeline.recording().has_calls(); });
+    const auto of_calls = [&](ApiCount count) {
+        return has_calls ? std::move(count)
+                         : ApiCount{{}, "", "the recording has no calls of CUDA by the host"};
+    };
     if (piece.kind == Piece::Kind::range) {
         const Instances found = instances_of(recorded, piece.pattern, piece, piece.skip);
         if (found.counted.empty()) return counts;
@@ -446,8 +452,9 @@ std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const Pi
         std::uint64_t all = 0;
         for (const auto& [name, count] : uncapturable) all += count;
         const std::size_t instances = found.counted.size();
-        counts["syncs"] = {mean(synchronisations, instances), in_words(waits, instances)};
-        counts["uncapturable_calls"] = {mean(all, instances), in_words(uncapturable, instances)};
+        counts["syncs"] = of_calls({mean(synchronisations, instances), in_words(waits, instances)});
+        counts["uncapturable_calls"] =
+            of_calls({mean(all, instances), in_words(uncapturable, instances)});
         counts["memory_peak"] = memory_peak(open);
         IdleTime idle, longest;
         for (const auto& [timeline, own] : windows) {
@@ -481,7 +488,7 @@ std::map<std::string, ApiCount> api_counts_of(const Recorded& recorded, const Pi
             }
             captured[&timeline] = part.windows;
         }
-        counts["syncs"] = {as_double(synchronisations)};
+        counts["syncs"] = of_calls({as_double(synchronisations)});
         counts["memory_peak"] = memory_peak(captured);
         counts["idle_share"] = {std::nullopt, idle.text(1)};
         if (with_longest != nullptr) longest.add(*with_longest, {longest_gap});

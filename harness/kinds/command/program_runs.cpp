@@ -124,7 +124,8 @@ program::End ProgramRuns::run(const ProgramRun& run) const {
     const std::string line = last_line(end.last_errors);
     throw Failure{fmt::format("{} ({}) {}{}", run.who, run.kind, why,
                               line.empty() ? "" : "; the last line of its stderr: " + line),
-                  end.last_errors};
+                  end.last_errors,
+                  end.outcome != program::Outcome::timed_out && end.survivors == 0};
 }
 
 bool ProgramRuns::check(std::int64_t process, std::vector<model::CaseResult>& results) const {
@@ -132,6 +133,7 @@ bool ProgramRuns::check(std::int64_t process, std::vector<model::CaseResult>& re
     try {
         run({command_.check, fmt::format("{}-check", process), "check", {}, 0, "the check"});
     } catch (const Failure& failure) {
+        if (!failure.exited) throw;  // it says nothing of the results
         verification = {false, 0, failure.reason};
     }
     for (model::CaseResult& result : results) result.verification = verification;

@@ -22,6 +22,7 @@ struct Stopped {};
 struct Failure {
     std::string reason;
     std::string log;
+    bool exited = true;  ///< by itself, and left no process behind
 };
 
 using model::Variables;

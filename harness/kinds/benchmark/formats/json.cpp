@@ -12,6 +12,7 @@
 
 #include "kinds/benchmark/formats/formats.hpp"
 #include "kinds/benchmark/formats/json_text.hpp"
+#include "util/error.hpp"
 
 namespace perfgate::benchmark {
 
@@ -112,6 +113,14 @@ Results read_rows_of_json(const JsonDocument& document, const Layout& reading,
 
 Results read_json(std::string_view text, std::string_view source, const Layout& reading) {
     if (has_json_lines(text)) {
+        // They are an array, in which a name leads nowhere.
+        const std::string path = as_path(reading.rows.empty() ? reading.name : reading.rows);
+        if (path.size() > 1 && path.find_first_of("*0123456789", 1) != 1) {
+            throw util::InputError(
+                "{}: several JSON documents, one on each line, in which '{}' leads nowhere: were "
+                "the results written twice? Of lines, 'rows' begins with /*",
+                source, path);
+        }
         return read_rows_of_json(parse_json_lines(text, source), reading);
     }
     return read_rows_of_json(parse_json(text, source), reading);
