@@ -74,10 +74,13 @@ std::string objection(const model::Run& run, const CaseResult& result) {
         }
         if (!applies) continue;
         const MetricSeries& series = result.metrics.at(gate.metric);
-        if (std::string why = gate::negative(series); !why.empty()) {
+        const auto definition = run.metric_definitions.find(gate.metric);
+        const bool is_measured = definition != run.metric_definitions.end() &&
+                                 gate::measures(definition->second, nullptr);
+        if (std::string why = gate::no_measurement(result, gate, series, is_measured);
+            !why.empty()) {
             return fmt::format("{}: {}", gate.metric, why);
         }
-        const auto definition = run.metric_definitions.find(gate.metric);
         if (definition != run.metric_definitions.end()) {
             if (std::string why =
                     gate::hidden_by_choices(result, definition->second, series, gate.tolerance);

@@ -208,20 +208,13 @@ std::string other_instances(const CaseResult& result, const BaselineCase& expect
         estimate_of(then->second));
 }
 
-/// Why a value cannot be judged, whatever the baseline: recording distorts it, it is negative, or a
-/// time that the benchmark reports and did not measure. A tolerance of nothing says that a time is
-/// the same in every process, as of a simulator.
-std::string why_invalid(const CaseResult& result, const GateRule& gate,
-                        const MetricDefinition& definition,
+/// Why a value cannot be judged: recording distorts it, or it is no measurement.
+std::string why_invalid(const CaseResult& result, const GateRule& gate, bool is_measured,
                         const std::map<std::string, MetricSeries>& metrics) {
     std::string why = distortion(metrics, result.max_overhead, gate.metric);
     const auto series = metrics.find(gate.metric);
     if (!why.empty() || series == metrics.end()) return why;
-    why = negative(series->second);
-    const bool exact = gate.tolerance.worse == 0 && gate.tolerance.abs == 0;
-    if (!why.empty() || exact || definition.metric_class != model::MetricClass::timing) return why;
-    const MetricSeries& measured = result.metrics.at(gate.metric);
-    return reported_by_benchmark(result, measured) ? repeated_results(series->second) : why;
+    return no_measurement(result, gate, series->second, is_measured);
 }
 
 /// Why stored results are no second measurement. A run from which the baseline was accepted may be
@@ -470,14 +463,15 @@ void CaseVerdicts::add_gated(const ComparedCase& compared, const GateRule& gate,
     metric.warns = gate.tolerance.severity.value_or(policy_.severity.of(definition.metric_class)) ==
                    model::Severity::warn;
     const MetricSeries* baseline = nullptr;
-    std::string why = why_invalid(result, gate, definition, result.metrics);
     if (expected != nullptr) {
         const auto found = expected->metrics.find(gate.metric);
         if (found != expected->metrics.end()) baseline = &found->second;
-        if (why.empty()) {
-            why = why_invalid(result, gate, definition, expected->metrics);
-            if (!why.empty()) why = "in the baseline, " + why;
-        }
+    }
+    const bool is_measured = measures(definition, baseline);
+    std::string why = why_invalid(result, gate, is_measured, result.metrics);
+    if (expected != nullptr && why.empty()) {
+        why = why_invalid(result, gate, is_measured, expected->metrics);
+        if (!why.empty()) why = "in the baseline, " + why;
         if (why.empty()) why = why_the_same(run_, compared, gate, definition, baseline);
     }
     if (!why.empty()) {

@@ -19,12 +19,19 @@ namespace {
 std::size_t samples_per_process(const model::MetricSeries& series) {
     std::vector<std::size_t> counts;
     for (const model::Batch* batch : batches_in_use(series)) {
-        counts.push_back(batch->samples.size());
+        // A baseline keeps one value of a process, and its tail if it had samples for one.
+        const std::size_t kept = batch->tail ? least_samples_of_tail : 0;
+        counts.push_back(std::max(batch->samples.size(), kept));
     }
     if (counts.empty()) return 0;
     const auto middle = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
     std::nth_element(counts.begin(), middle, counts.end());
     return *middle;
+}
+
+bool keeps_tails(const model::MetricSeries& series) {
+    return std::ranges::any_of(series.batches,
+                               [](const model::Batch& batch) { return batch.tail.has_value(); });
 }
 
 std::string in_quotes(std::string_view text) {
@@ -93,8 +100,9 @@ std::string other_sample_count(const model::CaseResult& result, const model::Bas
                 util::counted(after, "sample"), gate.metric, before);
         }
         if (!far_more(before, after)) continue;
-        return fmt::format("each process gives {} of {}, the baseline's gave {}: fewer show less",
-                           util::counted(after, "sample"), gate.metric, before);
+        return fmt::format("each process gives {} of {}, the baseline's gave {}{}: fewer show less",
+                           util::counted(after, "sample"), gate.metric,
+                           keeps_tails(then->second) ? "at least " : "", before);
     }
     return {};
 }

@@ -9,8 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <numbers>
 #include <numeric>
+#include <set>
 
 #include "gate/batch_rule.hpp"
 #include "gate/series.hpp"
@@ -101,6 +103,44 @@ double log_chance_of_again(const std::vector<double>& now, const std::vector<dou
     if (now.size() == 1) return log_chance_of_one_value(now.front(), 1);
     if (std::adjacent_find(now.begin(), now.end(), std::not_equal_to<>()) == now.end()) return 0;
     return now == then ? log_chance(now, 1) : log_chance_of_mean(now);
+}
+
+/// The logarithm of the probability that two of so many processes have the same different samples,
+/// if these are any of the steps between them, in an order that tells nothing.
+double log_chance_of_a_pair(const std::vector<double>& samples, double processes) {
+    const std::set<double> different(samples.begin(), samples.end());
+    const double least = *different.begin();
+    const double most = *different.rbegin();
+    if (different.size() < 2 || !(least > 0) || !std::isfinite(most)) return 0;
+    const double step = step_of(samples, most);
+    const auto count = static_cast<double>(different.size());
+    const double steps = step > 0 ? std::max((most - least) / step + 1, count) : count;
+    const double choices =
+        std::lgamma(steps + 1) - std::lgamma(count + 1) - std::lgamma(steps - count + 1);
+    return std::log(processes * (processes - 1) / 2) - choices;
+}
+
+struct Alike {
+    std::size_t processes = 0;
+    std::size_t samples = 0;
+};
+
+/// The most processes that have the same samples, if these are too many for a coincidence.
+Alike most_alike(const model::MetricSeries& series) {
+    constexpr double coincidence_of_a_pair = 1e-12;
+    std::map<std::vector<double>, std::size_t> counts;
+    for (const model::Batch& batch : series.batches) ++counts[batch.samples];
+    Alike most;
+    for (const auto& [samples, count] : counts) {
+        const auto processes = static_cast<double>(series.batches.size());
+        const bool all = count == series.batches.size() && count >= least_processes;
+        if (count < 2 || samples.empty() || count <= most.processes) continue;
+        if ((all && log_chance(samples, processes - 1) <= std::log(coincidence)) ||
+            log_chance_of_a_pair(samples, processes) <= std::log(coincidence_of_a_pair)) {
+            most = {count, samples.size()};
+        }
+    }
+    return most;
 }
 
 }  // namespace
@@ -230,44 +270,64 @@ bool reported_by_benchmark(const model::CaseResult& result, const model::MetricS
 
 std::string repeated_results(const model::MetricSeries& series) {
     const std::size_t processes = series.batches.size();
-    if (processes < least_processes) return {};
-    const std::vector<double>& first = series.batches.front().samples;
-    if (first.empty() ||
-        !std::all_of(series.batches.begin(), series.batches.end(),
-                     [&](const model::Batch& batch) { return batch.samples == first; })) {
-        return {};
-    }
-    if (log_chance(first, static_cast<double>(processes - 1)) > std::log(coincidence)) return {};
+    const auto [alike, samples] = most_alike(series);
+    if (alike == 0) return {};
     return fmt::format(
-        "each of {} processes reported the same {}sample{} to the last digit, as if they were of "
-        "an earlier run: let it measure anew; if its times are exact, set their tolerance to 0",
-        processes, first.size() == 1 ? "" : fmt::format("{} ", first.size()),
-        first.size() == 1 ? "" : "s");
+        "{} processes reported the same {}sample{} to the last digit, as if they were of an "
+        "earlier run: let it measure anew; if its times are exact, set their tolerance to 0",
+        alike == processes ? fmt::format("each of {}", processes)
+                           : fmt::format("{} of {}", alike, processes),
+        samples == 1 ? "" : fmt::format("{} ", samples), samples == 1 ? "" : "s");
+}
+
+std::string no_measurement(const model::CaseResult& result, const model::GateRule& gate,
+                           const model::MetricSeries& series, bool is_measured) {
+    std::string why = negative(series);
+    const bool exact = gate.tolerance.worse == 0 && gate.tolerance.abs == 0;
+    if (!why.empty() || exact || !is_measured) return why;
+    const bool reported = reported_by_benchmark(result, result.metrics.at(gate.metric));
+    return reported ? repeated_results(series) : why;
+}
+
+bool measures(const model::MetricDefinition& definition, const model::MetricSeries* baseline) {
+    return definition.metric_class == model::MetricClass::timing ||
+           (baseline != nullptr && batch_values(*baseline).size() > 1 && !repeats(*baseline));
 }
 
 std::string repeated_baseline(const model::MetricSeries& baseline,
                               const model::MetricSeries& measured) {
+    std::multimap<double, const model::Batch*> then;
+    for (const model::Batch* batch : batches_in_use(baseline)) {
+        then.emplace(batch_value(*batch), batch);
+    }
     const std::vector<const model::Batch*> now = batches_in_use(measured);
-    const std::vector<const model::Batch*> then = batches_in_use(baseline);
-    auto same = std::search(then.begin(), then.end(), now.begin(), now.end(),
-                            [](const model::Batch* before, const model::Batch* after) {
-                                return batch_value(*before) == batch_value(*after);
-                            });
-    if (now.empty() || same == then.end()) return {};
+    // Each may be any of the baseline's, and any of the run's may be the equal ones.
+    const double any_of_baseline =
+        std::log(static_cast<double>(std::max<std::size_t>(1, then.size())));
+    std::size_t same = 0;
     double chance = 0;
     for (const model::Batch* batch : now) {
         const std::vector<double>& samples = batch->samples;
+        const auto found = then.find(batch_value(*batch));
+        if (found == then.end()) continue;
         if (!std::all_of(samples.begin(), samples.end(), [](double each) { return each > 0; })) {
             return {};
         }
-        chance += log_chance_of_again(samples, (*same++)->samples);
+        chance +=
+            std::min(0.0, any_of_baseline + log_chance_of_again(samples, found->second->samples));
+        then.erase(found);
+        ++same;
     }
-    if (chance > std::log(coincidence)) return {};
+    const auto all = static_cast<double>(now.size());
+    const auto some = static_cast<double>(same);
+    chance += std::lgamma(all + 1) - std::lgamma(some + 1) - std::lgamma(all - some + 1);
+    if (same == 0 || chance > std::log(coincidence)) return {};
     return fmt::format(
-        "{} reported the baseline's times to the last digit, as if they were its results: name "
-        "those "
-        "of another run; if its times are exact, set their tolerance to 0",
-        now.size() == 1 ? "its process" : fmt::format("each of {} processes", now.size()));
+        "{} reported times of the baseline to the last digit: name results of another run; if its "
+        "times are exact, set their tolerance to 0",
+        now.size() == 1     ? "its process"
+        : same < now.size() ? fmt::format("{} of {} processes", same, now.size())
+                            : fmt::format("each of {} processes", now.size()));
 }
 
 }  // namespace perfgate::gate

@@ -59,14 +59,24 @@ std::string too_fast(const model::CaseResult& result, const model::Environment& 
 /// recorded.
 bool reported_by_benchmark(const model::CaseResult& result, const model::MetricSeries& series);
 
-/// Why the times cannot be measurements, in one clause: at least three processes reported the same
-/// samples, and chance makes that improbable. One value in all samples is improbable if it has so
-/// many digits that a thousandth of it shows. Empty: they can be measurements.
+/// Why the values cannot be measurements, in one clause: at least three processes, and no other,
+/// or two with many different samples, reported the same samples, and chance makes that improbable.
+/// One value in all samples is improbable if it has so many digits that a thousandth of it shows.
+/// Empty: they can be measurements.
 std::string repeated_results(const model::MetricSeries& series);
 
-/// Why stored results cannot be a second measurement, in one clause: their processes have the times
-/// of the baseline's, one after the other, and chance makes that improbable. Empty: they can be.
+/// Why stored results cannot be a second measurement, in one clause: processes of theirs have times
+/// of the baseline's, and chance makes that improbable. Empty: they can be.
 std::string repeated_baseline(const model::MetricSeries& baseline,
                               const model::MetricSeries& measured);
+/// Why `series`, the values of a gated metric of this case or of its baseline, are no measurement,
+/// in one clause: negative, or reported by the benchmark and not measured. A tolerance of nothing
+/// says that they are the same in every process, as of a simulator. `is_measured`: as below.
+std::string no_measurement(const model::CaseResult& result, const model::GateRule& gate,
+                           const model::MetricSeries& series, bool is_measured);
+
+/// Whether the values are measured, not counted: times and rates always, others if the baseline's
+/// processes differ.
+bool measures(const model::MetricDefinition& definition, const model::MetricSeries* baseline);
 
 }  // namespace perfgate::gate

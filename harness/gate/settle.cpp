@@ -7,6 +7,7 @@
 
 #include "gate/batch_rule.hpp"
 #include "gate/choices.hpp"
+#include "gate/invalid.hpp"
 #include "gate/provenance_change.hpp"
 #include "gate/sentence.hpp"
 #include "gate/significance.hpp"
@@ -94,9 +95,12 @@ std::optional<Objection> undecided(const Known& known) {
 std::optional<Objection> too_good(const Known& known) {
     const Change change = known.change();
     const model::Tolerance& tolerance = known.comparison.tolerance;
-    if (!is_time(known.comparison) || !change.good_way || change.size <= tolerance.abs) {
-        return std::nullopt;
-    }
+    // Without a unit it is a count, and a measurement all the same if it varies.
+    const bool measured = is_time(known.comparison) ||
+                          (known.comparison.definition->unit == "count" &&
+                           reported_by_benchmark(known.result, *known.comparison.measured) &&
+                           measures(*known.comparison.definition, known.comparison.baseline));
+    if (!measured || !change.good_way || change.size <= tolerance.abs) return std::nullopt;
     // What the tolerance allows to get worse may have been so in the baseline.
     const double believed =
         std::max(known.too_good, 1 + tolerance.better.value_or(tolerance.worse));

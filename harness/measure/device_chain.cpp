@@ -96,6 +96,15 @@ model::CaseResult counters_alone(const Item& item, const model::CaseResult& coll
     return more;
 }
 
+void add_note(Reply& reply, std::string note) {
+    if (auto* of_case = std::get_if<MeasureReply>(&reply)) {
+        of_case->result.notes.push_back(std::move(note));
+    } else if (auto* counters = std::get_if<CountersReply>(&reply);
+               counters != nullptr && !counters->results.empty()) {
+        counters->results.front().notes.push_back(std::move(note));
+    }
+}
+
 }  // namespace
 
 Item* CaseQueue::take(std::size_t chain) {
@@ -333,7 +342,14 @@ Workers::Answer DeviceChain::ask(Workers& workers,
         if (answer.timed_out) {
             answer.why += ": it was ended; raise --time-limit if the work takes that long";
         }
-        if (!answer.not_begun || attempt == tries) return answer;
+        if (answer.not_begun && attempt < tries) continue;
+        const std::vector<std::string> deaths = workers.take_deaths();
+        if (answer.reply && !deaths.empty()) {
+            add_note(*answer.reply,
+                     fmt::format("workers that died before process {} began: {} ({})", process,
+                                 deaths.size(), deaths.back()));
+        }
+        return answer;
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -116,14 +117,15 @@ void Workers::start() {
 
 void Workers::start_ahead(Host& host, std::size_t processes) {
     std::vector<std::unique_ptr<WorkerProcess>> loaded(processes);
+    std::vector<Answer> answers(processes);
     {
         std::vector<std::jthread> loading;
         loading.reserve(loaded.size());
-        for (std::unique_ptr<WorkerProcess>& process : loaded) {
-            loading.emplace_back([this, &host, &process] {
+        for (std::size_t i = 0; i < processes; ++i) {
+            loading.emplace_back([this, &host, &process = loaded[i], &answer = answers[i]] {
                 try {
                     Workers one(host.command, stop_);
-                    const Answer answer = one.ask(LoadRequest{}, start_limit_s, nullptr);
+                    answer = one.ask(LoadRequest{}, start_limit_s, nullptr);
                     if (!answer.reply) return;
                     const auto* reply = std::get_if<LoadedReply>(&*answer.reply);
                     if (reply != nullptr && !reply->used_device) process = std::move(one.process_);
@@ -134,7 +136,14 @@ void Workers::start_ahead(Host& host, std::size_t processes) {
         }
     }
     std::erase(loaded, nullptr);
-    // The next process starts alone. If it fails too, that is reported.
+    for (Answer& answer : answers) {
+        const bool failed = answer.reply
+                                ? !std::holds_alternative<LoadedReply>(*answer.reply)
+                                : !answer.why.empty() && !answer.interrupted && !answer.not_begun;
+        if (answer.not_begun) deaths_.push_back(std::move(answer.why));
+        if (failed) load_failure_ = std::move(answer);
+    }
+    // The next process starts alone.
     if (loaded.size() < processes) together_ = 1;
     host.ahead = std::move(loaded);
 }
@@ -142,6 +151,8 @@ void Workers::start_ahead(Host& host, std::size_t processes) {
 Workers::Answer Workers::ask(const Request& request, double limit_s,
                              const std::function<void(const std::string&)>& observe) {
     process(workload_of(request));
+    // What a file does in some of its processes counts for it.
+    if (load_failure_) return *std::exchange(load_failure_, std::nullopt);
     process_->clear_stderr();
     Place place;
     const auto without_worker = [this](std::string why) {
@@ -153,8 +164,11 @@ Workers::Answer Workers::ask(const Request& request, double limit_s,
     };
     const auto failed = [&](WorkerProcess::Outcome outcome, double limit) {
         if (outcome == WorkerProcess::Outcome::died) {
-            Answer answer = without_worker(place.why(process_->how_it_ended()));
-            answer.not_begun = place.phase.empty();
+            const std::string how = process_->how_it_ended();
+            const bool killed = how.starts_with(fmt::format("ended by signal {} ", SIGKILL));
+            Answer answer = without_worker(place.why(how));
+            answer.not_begun = place.phase.empty() && (place.loading.empty() || killed);
+            if (answer.not_begun) deaths_.push_back(answer.why);
             return answer;
         }
         process_->kill();

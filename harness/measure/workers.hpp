@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "measure/item.hpp"
@@ -60,7 +61,8 @@ class Workers {
         std::string log;             ///< last lines of its stderr
         bool interrupted = false;
         bool timed_out = false;  ///< the request, not the start of a process, took too long
-        /// It died before it began the request, so the request did not kill it.
+        /// It died before it began the request, so the request did not kill it, nor did a file that
+        /// it loaded, unless something killed it meanwhile, as for want of memory.
         bool not_begun = false;
     };
     /// One request, answered. `observe` receives phases; the limit of a request with phases counts
@@ -74,6 +76,9 @@ class Workers {
     /// tried. Throws util::InputError if the worker reports wrong input, Interrupted, or
     /// util::Error if workers died, or one hung or failed.
     Reply must_ask(const Request& request, double limit_s);
+
+    /// How workers died before they began a request, since the last call.
+    std::vector<std::string> take_deaths() { return std::exchange(deaths_, {}); }
 
     /// Ends the process, if any, and everything it started; the next request starts another.
     void end() { process_.reset(); }
@@ -101,6 +106,8 @@ class Workers {
     std::uint64_t requests_ = 0;
     bool fresh_ = false;  ///< the process has not answered yet
     std::size_t together_ = 1;
+    std::vector<std::string> deaths_;
+    std::optional<Answer> load_failure_;  ///< of one that was started ahead
 };
 
 // What a worker's answer says about the case that it was asked to measure.

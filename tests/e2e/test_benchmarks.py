@@ -570,9 +570,24 @@ class Measured(Given):
             self.write(f"{folder}/bench", cached)
             self.run_tool(*words, code=3)
             self.bench(folder)
+        # Nor do they become a baseline.
+        done = self.run_tool("baseline", "refresh", "suite.yaml", *HOST, "--processes", 4, code=2)
+        self.assertIn("the same 3 samples", done.stdout + done.stderr)
+        self.assertEqual([], list((self.folder / "baselines").rglob("*.json")))
         # Where times repeat by design, the suite says that they are to be the same.
         self.write("suite.yaml", SUITE.replace("real_time: 5%", "real_time: 0"))
         self.run_suite()
+
+    def test_far_fewer_samples_than_in_a_stored_baseline_are_noted(self):
+        samples = [1e-3 + 1.3e-6 * number for number in range(10)]
+        for count, noted in ((10, False), (4, True), (6, False)):
+            with self.subTest(count):
+                self.give([row("sort", 8, samples[:count])], noise=lambda name, process: 5e-4 * process)
+                if count == 10:
+                    self.refresh()
+                self.run_suite()
+                self.assertEqual(noted, "the baseline's gave at least 10" in json.dumps(
+                    self.read_json("perfgate-out/verdict.json")))
 
     def test_a_csv_without_some_of_its_times_is_no_faster_one(self):
         def give(*fields):
@@ -838,7 +853,7 @@ class Imported(Given, Results):
         for name in copies:
             self.write(name, json.dumps(self.read_json(name), indent=1))
         shown = " ".join(self.compare(base, copies, code=3).stdout.split())
-        self.assertIn("each of 8 processes reported the baseline's times to the last digit", shown)
+        self.assertIn("each of 8 processes reported times of the baseline to the last digit", shown)
         words = ["--suite", "mine/own", "--device-key", "box"]
         self.imported("run.json", *base, *words)
         run = {**self.read_json("run.json"), "started_at": "2026-01-01T10:00:00Z"}
@@ -917,7 +932,8 @@ data = pathlib.Path(DATA)
 given = json.load(open("given.json"))
 document = json.loads((data / "nvbench.json").read_text())
 with open("started", "a") as mark: mark.write("x")
-noise = 1 + 0.001 * (len(open("started").read()) % 7)
+count = len(open("started").read())
+noise = 1 + 0.001 * (count % 7) + 1e-6 * count
 out = pathlib.Path(sys.argv[-1])
 folder = out.with_name(out.name + "-bin")
 folder.mkdir()

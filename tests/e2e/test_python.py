@@ -182,6 +182,26 @@ class Python(tool.Case):
                 self.assertIn("kernels.py", stderr)
                 self.assertNotIn("<frozen", stderr)
 
+    def test_one_process_that_a_file_ends_is_an_error(self):
+        for line in ("os.abort()", "os._exit(0)", "raise ValueError"):
+            with self.subTest(line):
+                self.write("starts", "")
+                self.write("kernels.py", "import os\nopen('starts', 'a').write('x')\n"
+                                         f"if os.path.getsize('starts') == 3: {line}\n" + KERNELS)
+                done = self.run_tool("run", "suites/python.yaml", "--backend", "host", "--filter", ALL[2],
+                                     "--processes", "4", code=3)
+                self.assertIn("kernels.py", done.stdout)
+
+    def test_with_changed_only_what_the_file_imports_is_its_code(self):
+        self.write("own_helper.py", "factor = 2\n")
+        self.write("kernels.py", "import own_helper\n" + KERNELS.replace("2 * x[i]", "own_helper.factor * x[i]"))
+        self.run_tool("baseline", "refresh", "suites/python.yaml", "--backend", "host", "--processes", "3")
+        self.run_suite("--changed-only")
+        self.assertEqual({"skipped"}, {case["status"] for case in self.results().values()})
+        self.write("own_helper.py", "factor = 1 + 1\n")
+        self.run_suite("--changed-only")
+        self.assertEqual({"measured"}, {case["status"] for case in self.results().values()})
+
     def test_a_function_that_returns_its_results_is_repeated_bit_for_bit(self):
         kernels = KERNELS.replace("outputs=[out], ", "").replace("# MARK", "return array.array('f', out)")
         self.write("suites/python.yaml", SUITE + "    deterministic: true\n")

@@ -15,7 +15,7 @@ with open("started", "a") as mark:
     mark.write("x")
 count = os.path.getsize("started")
 speeds = [float(speed) for speed in os.environ.get("SPEEDS", "1").split(",")]
-speed = speeds[max(min(count - 1, len(speeds)), 1) - 1] * (1 + 0.001 * (count % 7))
+speed = speeds[max(min(count - 1, len(speeds)), 1) - 1] * (1 + 0.001 * (count % 7) + 1e-6 * count)
 stall, n = int(os.environ.get("STALL", "0")), int(os.environ.get("N", "30"))
 times = [1e-3 * speed * (1 + 0.002 * (i * 5 % 7)) * (10 if stall and i % stall == 0 else 1) for i in range(n)]
 json.dump({"results": [{"name": "a", "times": times}]}, open(sys.argv[1], "w"))

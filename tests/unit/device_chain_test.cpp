@@ -727,6 +727,21 @@ TEST_F(DeviceChainTest, AWorkerThatDiesBeforeItBeganIsReplacedTwice) {
     EXPECT_GT(result.wall_s, 0);
 }
 
+TEST_F(DeviceChainTest, AWorkerThatDiedBeforeItBeganIsANoteOfTheCaseThatAnotherMeasured) {
+    options_.processes = 2;
+    add("gemm", "tiled");
+    facts({{}});
+    reply(MeasureReply{measured(0, 0)});
+    for (int i = 0; i < 2; ++i) script("exit 7");
+    reply(MeasureReply{measured(0, 3)});
+    const CaseResult result = run().suites[0].cases[0];
+    EXPECT_EQ(result.status, CaseStatus::measured);
+    ASSERT_EQ(result.notes.size(), 1U);
+    EXPECT_NE(result.notes[0].find("before process 3 began: 2 "), std::string::npos)
+        << result.notes[0];
+    EXPECT_NE(result.notes[0].find("code 7"), std::string::npos) << result.notes[0];
+}
+
 TEST_F(DeviceChainTest, AWorkerThatDiesOverACaseIsNotAskedAgain) {
     options_.processes = 1;
     add("gemm", "tiled");

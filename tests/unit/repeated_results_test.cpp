@@ -41,6 +41,24 @@ TEST(RepeatedResults, TimesOfThreeProcessesAreNeverTheSame) {
     EXPECT_EQ(repeated_results(measured), "");
 }
 
+TEST(RepeatedResults, TwoProcessesWithManySamplesAlikeAreEnough) {
+    const std::vector<double> ten{10011542, 10086640, 10063629, 10002198, 10051409,
+                                  10002369, 10029554, 10098235, 10091919, 10028730};
+    EXPECT_TRUE(repeats(2, ten));
+    // Two of three are of another run than the third.
+    model::MetricSeries some = reported(3, ten);
+    some.batches[0].samples[0] += 1000;
+    expect_sentence(repeated_results(some));
+    some.batches[1].samples[1] += 1000;
+    EXPECT_EQ(repeated_results(some), "");
+    // Few steps of a clock, whatever their number and order.
+    std::vector<double> coarse(100, 5120);
+    for (std::size_t i = 60; i < coarse.size(); ++i) coarse[i] = 5152;
+    EXPECT_FALSE(repeats(2, coarse));
+    EXPECT_FALSE(repeats(2, {1.02e9, 1.03e9, 1.01e9, 1.04e9, 1.05e9, 1.06e9, 1.07e9, 1.08e9}));
+    EXPECT_FALSE(repeats(2, std::vector<double>(10, 10011542)));
+}
+
 TEST(RepeatedResults, ACoarseClockMayRepeatThem) {
     EXPECT_FALSE(repeats(20, {1000}));
     EXPECT_FALSE(repeats(20, {1000, 1000, 1000}));
@@ -118,16 +136,21 @@ model::MetricSeries rising(std::size_t processes, const std::vector<double>& sam
 TEST(RepeatedBaseline, TheTimesOfAnotherMeasurementAreNotTheSame) {
     const std::vector<double> samples{1023456, 1031245.25, 1019870.5, 1027713};
     const model::MetricSeries measured = rising(5, samples);
-    EXPECT_TRUE(says(repeated_baseline(measured, measured), "each of 5 processes reported the"));
+    EXPECT_TRUE(says(repeated_baseline(measured, measured), "each of 5 processes reported times"));
     EXPECT_NE(repeated_baseline(stored_means(measured), measured), "");
     EXPECT_NE(repeated_baseline(rising(9, samples), rising(9, samples)), "");
     EXPECT_NE(repeated_baseline(rising(9, samples), measured), "") << "some of them";
     EXPECT_NE(repeated_baseline(rising(1, samples), rising(1, samples)), "");
     model::MetricSeries other = measured;
+    std::reverse(other.batches.begin(), other.batches.end());
+    EXPECT_NE(repeated_baseline(measured, other), "") << "in another order";
     other.batches[3].samples[1] += 10;
+    EXPECT_TRUE(says(repeated_baseline(measured, other), "4 of 5 processes reported"))
+        << "one is new";
+    EXPECT_TRUE(says(repeated_baseline(rising(4, samples), measured), "4 of 5 processes reported"));
+    for (model::Batch& batch : other.batches) batch.samples[1] += 10;
     EXPECT_EQ(repeated_baseline(measured, other), "");
     EXPECT_EQ(repeated_baseline(stored_means(measured), other), "");
-    EXPECT_EQ(repeated_baseline(rising(4, samples), measured), "") << "one process more";
     EXPECT_EQ(repeated_baseline({}, measured), "");
     EXPECT_EQ(repeated_baseline(measured, {}), "");
 }
@@ -163,6 +186,59 @@ TEST(RepeatedBaseline, MakesStoredResultsInvalidUnlessTheyAreExactOrTheBaselineI
     EXPECT_EQ(judged("imported", 0, later), model::Verdict::pass);
     EXPECT_EQ(judged("imported", 0.03, "2026-11-20T10:00:00Z"), model::Verdict::pass);
     EXPECT_EQ(judged("cuda", 0.03, later), model::Verdict::pass);
+}
+
+TEST(RepeatedResults, AValueWithoutAUnitIsMeasuredIfTheBaselinesProcessesDiffer) {
+    const auto judged = [&](bool differs_then) {
+        Pair pair;
+        pair.now().command = {"bench"};
+        pair.now().instance = "iteration";
+        pair.now().gates = {{"rate", {0.05, std::nullopt, 0}, 0}};
+        model::MetricDefinition rate;
+        rate.name = "rate";
+        rate.unit = "count";
+        rate.direction = model::Direction::higher;
+        rate.metric_class = model::MetricClass::exact;
+        pair.run.metric_definitions["rate"] = rate;
+        const std::vector<double> stored{1023456, 1031245.25, 1019870.5, 1027713};
+        for (auto* metrics : {&pair.now().metrics, &pair.then().metrics}) {
+            model::MetricSeries& series = (*metrics)["rate"] = reported(8, stored);
+            series.unit = "count";
+            for (std::size_t i = 0; i < 8 && metrics == &pair.then().metrics && differs_then; ++i) {
+                series.batches[i].samples = {1023456.0 + static_cast<double>(i)};
+            }
+        }
+        return metric(only_case(pair.judged()), "rate");
+    };
+    EXPECT_EQ(judged(true).verdict, model::Verdict::invalid);
+    EXPECT_EQ(judged(false).verdict, model::Verdict::pass) << "counted";
+}
+
+TEST(RepeatedResults, AMeasuredValueWithoutAUnitCanBeTooGood) {
+    const auto judged = [&](double step) {
+        Pair pair;
+        pair.now().command = {"bench"};
+        pair.now().instance = "iteration";
+        pair.now().gates = {{"latency", {0.05, std::nullopt, 0}, 0}};
+        model::MetricDefinition latency;
+        latency.name = "latency";
+        latency.unit = "count";
+        latency.direction = model::Direction::lower;
+        latency.metric_class = model::MetricClass::exact;
+        pair.run.metric_definitions["latency"] = latency;
+        for (auto* metrics : {&pair.now().metrics, &pair.then().metrics}) {
+            model::MetricSeries& series = (*metrics)["latency"] = reported(8, {1000});
+            series.unit = "count";
+            for (std::size_t i = 0; i < 8; ++i) {
+                const double value = 1000 + step * static_cast<double>(i);
+                const bool now = metrics == &pair.now().metrics;
+                series.batches[i].samples = {now ? value / 1000 : value};
+            }
+        }
+        return metric(only_case(pair.judged()), "latency");
+    };
+    EXPECT_EQ(judged(1).doubt, model::Doubt::too_good);
+    EXPECT_EQ(judged(0).verdict, model::Verdict::improved) << "a count may fall to nothing";
 }
 
 }  // namespace

@@ -59,6 +59,19 @@ TEST(Workers, TheFileThatAWorkerDiesOfIsNamed) {
     EXPECT_EQ(answer.log, "last words\n");
     EXPECT_NE(answer.why.find("plugin a.so"), std::string::npos) << answer.why;
     EXPECT_NE(answer.why.find("signal 11"), std::string::npos) << answer.why;
+    EXPECT_FALSE(answer.not_begun) << "the file's own fault: no other worker is asked";
+    EXPECT_TRUE(dies.take_deaths().empty());
+    EXPECT_THROW(dies.must_ask(BoardStateRequest{}, 30), util::Error);
+    EXPECT_EQ(dies.process(), 2);
+}
+
+TEST(Workers, OneThatIsKilledWhileItLoadsIsNoFaultOfTheFile) {
+    Workers killed = scripted(
+        "echo \"$label {\\\"reply\\\":\\\"phase\\\",\\\"phase\\\":\\\"loading a.so\\\"}\" >&3;"
+        "kill -KILL $$");
+    EXPECT_TRUE(ask(killed).not_begun);
+    EXPECT_EQ(killed.take_deaths().size(), 1U);
+    EXPECT_TRUE(killed.take_deaths().empty());
 }
 
 TEST(Workers, WhoeverMustHaveAnAnswerAsksThreeWorkers) {
@@ -223,6 +236,19 @@ TEST(Workers, ProcessesThatUseTheDeviceAsTheyLoadOrFailToLoadStartAlone) {
     EXPECT_EQ(use.started_for(2), 3U + 2U);
     StartedTogether fail("exit 1");
     EXPECT_EQ(fail.started_for(2), 3U + 2U);
+    EXPECT_EQ(fail.workers.take_deaths().size(), 3U);
+}
+
+TEST(Workers, AFileThatEndsAProcessStartedWithOthersIsTheNextAnswer) {
+    const std::string loading =
+        "printf '%s %s\\n' \"$label\" '" + write_reply(PhaseReply{"loading a.py"}) + "' >&3; ";
+    const TemporaryFolder folder;
+    StartedTogether one("if mkdir " + (folder.path() / "once").string() + " 2>/dev/null; then " +
+                        loading + "exit 0; else " + StartedTogether::answers(false) + "; fi");
+    const Workers::Answer failed = ask(one.workers);
+    EXPECT_FALSE(failed.reply);
+    EXPECT_NE(failed.why.find("a.py"), std::string::npos) << failed.why;
+    EXPECT_TRUE(ask(one.workers).reply);
 }
 
 TEST(Workers, ACaseIsMeasuredByTheHostOfItsWorkload) {
