@@ -208,7 +208,7 @@ TEST(Kineto, TheRootTellsDevicesAndRank) {
 
 TEST(Kineto, WhatWasLostMakesTheRecordingIncomplete) {
     const auto incomplete = [](const std::string& events, const std::string& more = "") {
-        return read(trace(call + events, more)).incomplete;
+        return read(trace(call + "," + kernel + events, more)).incomplete;
     };
     EXPECT_EQ(incomplete("," + event("cuda_sync", "k", R"("ts": 3, "args": {})")).size(), 1U);
     EXPECT_EQ(incomplete("," + event("cuda_sync", "k", R"("dur": 3, "args": {})")).size(), 1U);
