@@ -451,8 +451,10 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
                      fmt::format("the run has {} of {} and the baseline {}: it would detect only "
                                  "larger changes",
                                  util::counted(few->now, "process"), few->metric, few->then),
-                     "; 'perfgate baseline refresh SUITE' measures enough, --reset-anchor stores "
-                     "it"});
+                     run.backend == "imported"
+                         ? "; compare results of more processes, or --reset-anchor stores it"
+                         : "; 'perfgate baseline refresh SUITE' measures enough, --reset-anchor "
+                           "stores it"});
                 refreshed.baseline.cases.emplace(std::move(id), std::move(old_case.mapped()));
                 continue;
             }

@@ -60,7 +60,6 @@ std::vector<std::string> other_gpus_with_baseline(const std::filesystem::path& f
 struct BaselinePlace {
     std::string device_key, suite;
 
-    // clang-tidy takes the 0 that its result is compared with for a pointer.
     auto operator<=>(const BaselinePlace&) const = default;
 };
 

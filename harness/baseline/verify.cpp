@@ -96,7 +96,8 @@ class Checking {
             : text.find("\r\n") != std::string::npos
                 ? fmt::format(
                       "{}: its lines end with CR LF, as git or an editor left them: put '*/*.json "
-                      "text eol=lf' into .gitattributes beside it and check it out again",
+                      "text eol=lf' into .gitattributes of the baselines' folder and check it out "
+                      "again",
                       util::printable(file_))
                 : fmt::format("{}: not as perfgate writes it: edited by hand, or merged without "
                               "care",

@@ -116,7 +116,7 @@ struct Form {
 
 /// The name of a field, and the one that it had up to a version.
 struct Key {
-    constexpr Key(const char* name_now) : name(name_now) {}  // most are plain names
+    constexpr Key(const char* name_now) : name(name_now) {}
     constexpr Key(std::string_view name_now, std::string_view name_before, std::int64_t version)
         : name(name_now), old_name(name_before), last_old_version(version) {}
 

@@ -247,8 +247,8 @@ std::vector<Rule> make_rules() {
         // --- benchmarks that report both of a thread's times
         {"waiting",
          {{"real_time", rises, 0.05}, {"cpu_time", no_rise, 0.02}},
-         "more waiting beside the same CPU time",
-         "less waiting beside the same CPU time",
+         "more waiting without more CPU time",
+         "less waiting without less CPU time",
          "for a CPU that other work has, a GPU, I/O or another thread"},
 
         // --- programs

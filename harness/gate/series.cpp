@@ -100,13 +100,13 @@ model::MetricSeries untrimmed(model::MetricSeries series) {
 std::optional<model::MetricSeries> slowest_tenths(const model::MetricSeries& series) {
     constexpr std::size_t least_samples = 30;
     model::MetricSeries tails = series;
-    std::erase_if(tails.batches, [](const model::Batch& batch) { return !in_use(batch); });
+    std::erase_if(tails.batches,
+                  [](const model::Batch& batch) { return !in_use(batch) || !tail_of(batch); });
     std::size_t samples = 0;
     for (model::Batch& batch : tails.batches) {
-        const std::optional<model::Tail> tail = tail_of(batch);
-        if (!tail) return std::nullopt;
+        const double slowest_tenth = tail_of(batch)->slowest_tenth;
         samples += batch.tail ? least_samples : batch.samples.size();
-        batch.samples = {tail->slowest_tenth};
+        batch.samples = {slowest_tenth};
         batch.tail.reset();
     }
     if (samples < least_samples) return std::nullopt;

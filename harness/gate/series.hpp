@@ -54,8 +54,8 @@ std::optional<model::Tail> tail_of(const model::Batch& batch);
 /// The series with the mean of all samples as each process's sample.
 model::MetricSeries untrimmed(model::MetricSeries series);
 
-/// The series with the mean of the slowest tenth as each process's sample. Absent unless all
-/// processes in use have one, and 30 samples together.
+/// The series with the mean of the slowest tenth as each process's sample, of the processes in use
+/// that have one: others show all samples in their value. Absent with fewer than 30 samples.
 std::optional<model::MetricSeries> slowest_tenths(const model::MetricSeries& series);
 
 /// The mean of all samples, of which none is trimmed: what relations use of an exact metric.

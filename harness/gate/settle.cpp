@@ -146,11 +146,13 @@ std::optional<Objection> slow_tail(const Known& known) {
                      known.all_the_same() ? Doubt::nothing_changed : Doubt::slow_tail,
                      known.tail->verdict
                          ? "its slowest tenth is slower by more than what it may be"
-                         : "its slowest samples make it slower by more than what they may, and the "
-                           "baseline has too few to compare them with"};
+                         : "the mean of all its samples is slower by more than its slowest tenth "
+                           "may be; the baseline has none to compare that with: fewer than 10 "
+                           "samples per process, or recorded by an earlier version, which "
+                           "'perfgate baseline refresh' replaces"};
 }
 
-/// A share has a floor below which differences are noise; nothing else is that small.
+/// Differences of a share below its floor are noise, so that a small one may fall to nothing.
 std::optional<Objection> cannot_fail(const Known& known) {
     if (!known.calm() || known.comparison.definition->unit == "%" ||
         !allows_nothing_left(known.comparison, known.judged.baseline)) {

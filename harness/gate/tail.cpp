@@ -33,14 +33,9 @@ bool has_any_tail(const model::MetricSeries& series) {
                                [](const auto* batch) { return tail_of(*batch).has_value(); });
 }
 
-bool all_have_tails(const model::MetricSeries& series) {
-    return std::ranges::all_of(batches_in_use(series),
-                               [](const auto* batch) { return tail_of(*batch).has_value(); });
-}
-
 std::optional<Sides> sides_of(const Comparison& comparison) {
     if (!has_tail(*comparison.definition)) return std::nullopt;
-    if (has_any_tail(*comparison.measured) && !all_have_tails(*comparison.baseline)) {
+    if (has_any_tail(*comparison.measured) && !has_any_tail(*comparison.baseline)) {
         return Sides{untrimmed(*comparison.baseline), untrimmed(*comparison.measured), false};
     }
     auto measured = slowest_tenths(*comparison.measured);
@@ -63,7 +58,7 @@ Comparison of_tail(const Comparison& comparison, const Sides& sides) {
 double p99_of(const model::MetricSeries& baseline) {
     std::vector<double> values;
     for (const model::Batch* batch : batches_in_use(baseline)) {
-        values.push_back(tail_of(*batch)->p99);
+        if (const auto tail = tail_of(*batch)) values.push_back(tail->p99);
     }
     return stats::trimmed_mean(values, trimmed_processes);
 }

@@ -12,7 +12,7 @@ namespace perfgate::history {
 namespace {
 
 /// The next night may have the same commit.
-constexpr std::int64_t half_a_day_s = 43'200;
+constexpr std::int64_t half_a_day_s = 12 * 3600;
 
 /// A run as one case saw it.
 struct Judged {

@@ -178,20 +178,22 @@ std::string baseline_text(const model::CaseVerdict& verdict) {
 
 std::string baselines_text(const model::VerdictDocument& document, std::string_view revision) {
     std::map<std::string_view, std::string> texts;  // by time
-    bool other_code = false;
     for (const model::SuiteVerdict& suite : document.suites) {
         for (const model::CaseVerdict& each : suite.cases) {
             std::string text = baseline_text(each);
             if (is_only_counted(each, document.policy) || text.empty()) continue;
-            if (each.baseline_revision == revision) {
-                text = fmt::format("the same commit, of {:.10}", each.baseline_recorded_at);
-                other_code = other_code || !each.changed_kernels.empty();
+            const bool same = each.baseline_revision == revision && model::names_a_commit(revision);
+            const bool other_code = same && !each.changed_kernels.empty();
+            if (same) {
+                text = fmt::format("{}the same commit, of {:.10}",
+                                   other_code ? "other machine code of " : "",
+                                   each.baseline_recorded_at);
             }
-            texts.emplace(each.baseline_recorded_at, std::move(text));
+            std::string& known = texts[each.baseline_recorded_at];
+            if (known.empty() || other_code) known = std::move(text);
         }
     }
     if (texts.empty()) return {};
-    if (other_code) texts.begin()->second.insert(0, "other machine code of ");
     const std::string& first = texts.begin()->second;
     const std::string& last = texts.rbegin()->second;
     return first == last ? first : first + " to " + last;

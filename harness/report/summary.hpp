@@ -69,8 +69,8 @@ std::string revision_text(std::string_view revision);
 std::string baseline_text(const model::CaseVerdict& verdict);
 
 /// What the cases that did not pass are compared with: "4f2a9c1 of 2026-11-20", of several commits
-/// the first and the last; empty: not known. A commit that is also the run's, `revision`, is named
-/// once, with whether other machine code was built from it. Untrusted.
+/// the first and the last; empty: not known. Of a commit that is also the run's, `revision`, it
+/// says so, and whether other machine code was built from it. Untrusted.
 std::string baselines_text(const model::VerdictDocument& document, std::string_view revision);
 
 /// What explains a case, one line each: "why: spills to local memory: …"; then its position:

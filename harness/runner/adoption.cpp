@@ -112,7 +112,8 @@ bool is_built(const std::string& program, const std::string& suite) {
     });
 }
 
-/// Whether a build makes a source: perfgate does not compile it, and no commit brings it along.
+/// Whether a build makes a source: perfgate does not compile it, and it is absent, or git ignores
+/// it.
 bool is_built(const model::SourceKernel& kernel, const std::string& suite) {
     if (model::kind_of_source(kernel.file) == model::SourceKind::cuda) return false;
     const fs::path file = (fs::path(suite).parent_path() / kernel.file).lexically_normal();

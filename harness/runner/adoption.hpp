@@ -17,7 +17,8 @@ struct AdoptionChoice {
     std::string config;
     std::vector<std::string> plugins;
     /// One line; not given: CMake's if there is a CMakeLists.txt and the suites name a plugin, a
-    /// program that is no script or machine code that git does not have; empty: nothing is built.
+    /// program that is no script or machine code that is absent or that git ignores; empty: nothing
+    /// is built.
     std::optional<std::string> build;
     std::string ci;
     /// Labels, one for each kind of machine; empty: "gpu", or "quiet" if no case needs a GPU.

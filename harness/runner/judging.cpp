@@ -238,11 +238,13 @@ std::set<std::string> without_base(const model::Run& run, bool builds) {
     };
     for (const model::CaseIndex& at : model::all_cases(run)) {
         const model::CaseResult& result = model::case_at(run, at);
-        const bool found =
-            !result.command.empty() ? result.command.front().find('/') == std::string::npos ||
-                                          is_made(result.command.front())
-            : !result.source.empty() ? !result.source.ends_with(".cubin") || is_made(result.source)
-                                     : result.metrics.contains(std::string(model::prepare_time));
+        const bool found = !result.command.empty()
+                               ? result.command.front().find('/') == std::string::npos ||
+                                     is_made(result.command.front())
+                           : !result.source.empty()
+                               ? model::kind_of_source(result.source) == model::SourceKind::cuda ||
+                                     is_made(result.source)
+                               : result.metrics.contains(std::string(model::prepare_time));
         if (!found) ids.insert(model::case_id(result.spec));
     }
     return ids;

@@ -365,7 +365,7 @@ std::optional<Settings::ToleranceEntry> read_tolerance_entry(const YamlNode::Ent
     if (!read.tolerance) return std::nullopt;
     if (metric.definition.direction == model::Direction::higher && read.tolerance->worse >= 1) {
         problems.add(entry.value->at,
-                     "{} may become 100 % worse, where nothing is left of it: no value would fail; "
+                     "{} may become worse by all of it: no value would fail; "
                      "expected less than 100%",
                      in_quotes(metric.definition.name));
     }

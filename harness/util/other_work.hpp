@@ -90,8 +90,9 @@ class OtherWorkWatch {
     bool watches_itself_ = false;
     double self_ = 0;
     std::map<std::size_t, Processor> processors_;
-    cpu_set_t usable_{};                               ///< by the process that ran longest
-    std::optional<std::vector<ControlGroup>> groups_;  ///< as groups_now() has them
+    cpu_set_t usable_{};  ///< by the process that ran longest
+    std::optional<std::vector<ControlGroup>>
+        groups_;  ///< its own to the root; absent: quotas are not known
     std::map<std::pair<pid_t, pid_t>, Thread> threads_;
     std::uint64_t ran_ns_ = 0, waited_ns_ = 0;
     bool knows_threads_ = false;

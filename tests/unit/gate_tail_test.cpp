@@ -159,6 +159,15 @@ TEST(Tail, OneThatTheBaselineHasNoneForIsJudgedByTheMeanOfAllSamples) {
     }
 }
 
+TEST(Tail, ProcessesWithFewerSamplesHaveNoPartInIt) {
+    model::MetricSeries then = sampled(8, 20);
+    then.batches.push_back(sampled(1, 9).batches[0]);
+    for (const auto& baseline : {then, baseline::condensed(then)}) {
+        EXPECT_EQ(time_of(of_samples(baseline, sampled(9, 20))).verdict, Verdict::pass);
+        EXPECT_EQ(time_of(of_samples(baseline, sampled(9, 20, {2, 10}))).doubt, Doubt::slow_tail);
+    }
+}
+
 TEST(Tail, ARateHasNone) {
     Pair pair = of_samples(sampled(20, 20), sampled(5, 20, {2, 10}));
     pair.run.metric_definitions.at("gpu_time").direction = model::Direction::higher;

@@ -42,8 +42,10 @@ TEST(WithoutBase, NamesWhatACheckoutOfTheCommitDoesNotHave) {
         result.metrics.clear();
         result.source = "a.cu";
         EXPECT_FALSE(is_without(result, builds));
-        result.source = "a.cubin";
-        EXPECT_EQ(is_without(result, builds), !builds);
+        for (const char* built : {"a.cubin", "a.fatbin", "a.ptx"}) {
+            result.source = built;
+            EXPECT_EQ(is_without(result, builds), !builds) << built;
+        }
     }
 }
 
