@@ -186,12 +186,11 @@ std::size_t Store::add_run(const StoredRun& run) const {
 Store::Change Store::add(std::span<const StoredRun> runs,
                          std::span<const std::filesystem::path> stores,
                          std::optional<std::int64_t> keep_days, const std::string& latest) {
-    const auto require_past = [&](std::string_view started, const std::string& where) {
-        if (started <= latest) return;
-        throw util::InputError("{}a run began at {}, which is not yet: correct its date", where,
-                               util::printable(started, 40));
-    };
-    for (const StoredRun& run : runs) require_past(run.origin.started, "");
+    for (const StoredRun& run : runs) {
+        if (run.origin.started <= latest) continue;
+        throw util::InputError("{} is in the future: correct the run's date",
+                               util::printable(run.origin.started, 40));
+    }
     for (const std::filesystem::path& other : stores) {
         std::error_code error;
         if (!std::filesystem::equivalent(other, name_, error)) continue;
@@ -227,10 +226,16 @@ Store::Change Store::add(std::span<const StoredRun> runs,
                 .step();
             database_.execute("BEGIN IMMEDIATE");
             check_schema("other", other);
-            Statement newest(database_, "SELECT coalesce(max(started), '') FROM other.run");
-            newest.step();
-            require_past(newest.text(0), util::printable(added_) + ": ");
-            newest.step();
+            Statement future(database_,
+                             "SELECT id FROM other.run WHERE started > ? AND fingerprint NOT IN "
+                             "(SELECT fingerprint FROM main.run)");
+            future.with(latest);
+            while (future.step()) ++change.future;
+            Statement(database_,
+                      "CREATE TEMP TABLE fresh AS SELECT id, fingerprint FROM other.run WHERE "
+                      "started <= ? AND fingerprint NOT IN (SELECT fingerprint FROM main.run)")
+                .with(latest)
+                .step();
             Statement count(database_, "SELECT count(*) FROM run");
             count.step();
             const std::int64_t before = count.integer(0);
@@ -240,8 +245,7 @@ Store::Change Store::add(std::span<const StoredRun> runs,
                 "tolerance) SELECT device, suite, case_id, metric, unit, direction, class, "
                 "tolerance FROM other.series WHERE true ON CONFLICT DO NOTHING;INSERT OR IGNORE "
                 "INTO facts (code, inputs, method) SELECT code, inputs, method FROM "
-                "other.facts;CREATE TEMP TABLE fresh AS SELECT id, fingerprint FROM other.run "
-                "WHERE fingerprint NOT IN (SELECT fingerprint FROM main.run);INSERT INTO run "
+                "other.facts;INSERT INTO run "
                 "(fingerprint, device, board, driver, toolkit, tool, revision, started, ordered) "
                 "SELECT fingerprint, device, board, driver, toolkit, tool, revision, started, "
                 "ordered FROM other.run WHERE id IN (SELECT id FROM fresh);INSERT OR IGNORE INTO "

@@ -32,12 +32,13 @@ class Store {
 
     struct Change {
         std::size_t added = 0, removed = 0;
+        std::size_t future = 0;  ///< that were left out, of the stores
         bool operator==(const Change&) const = default;
     };
     /// What one command adds: all of it or nothing, also if the process is killed. A run that is
     /// there already is not added again. `keep_days`: removes runs that began so many days before
-    /// the newest of their device. Throws InputError for a run that began after `latest`, a UTC
-    /// time: a wrong clock would make all others old.
+    /// the newest of their device. A run that began after `latest`, a UTC time, would make all
+    /// others old: throws InputError for one of `runs`, and leaves out those of `stores`.
     Change add(std::span<const StoredRun> runs, std::span<const std::filesystem::path> stores,
                std::optional<std::int64_t> keep_days, const std::string& latest);
 

@@ -31,8 +31,10 @@
 #include "runner/run_file.hpp"
 #include "stats/quantiles.hpp"
 #include "suite/plan.hpp"
+#include "suite/problems.hpp"
 #include "suite/settings.hpp"
 #include "suite/suite.hpp"
+#include "suite/suite_checks.hpp"
 #include "suite/yaml_reader.hpp"
 #include "traces/traces.hpp"
 #include "util/error.hpp"
@@ -294,6 +296,9 @@ class SuiteImport {
         for (const std::string& line : unread) {
             fmt::print(stderr, "perfgate: warning: {}\n", line);
         }
+        suite::Problems problems(file);
+        suite::check_tolerances(suite_, problems);
+        problems.throw_if_any();
         for (const suite::SuiteCase& each : suite_.cases) {
             const bool named = choice.entry.empty() || choice.entry == each.spec.workload;
             if (!kinds::has_stored(*each.subject, recordings_)) continue;

@@ -362,14 +362,7 @@ std::optional<Settings::ToleranceEntry> read_tolerance_entry(const YamlNode::Ent
     Settings::ToleranceEntry read{{}, entry.key->at};
     if (text_of(*entry.value) == "none") return read;
     read.tolerance = read_tolerance(*entry.value, metric, problems);
-    if (!read.tolerance) return std::nullopt;
-    if (metric.definition.direction == model::Direction::higher && read.tolerance->worse >= 1) {
-        problems.add(entry.value->at,
-                     "{} may become worse by all of it: no value would fail; "
-                     "expected less than 100%",
-                     in_quotes(metric.definition.name));
-    }
-    return read;
+    return read.tolerance ? std::optional(read) : std::nullopt;
 }
 
 Settings read_settings(const Fields& fields, Problems& problems) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "metrics/catalogue.hpp"
 #include "model/case.hpp"
 #include "suite/placed_text.hpp"
 #include "util/text.hpp"
@@ -144,6 +145,28 @@ void apply_overrides(Suite& suite, bool all_known, Work& work, Problems& problem
 void check_settings(const Suite& suite, const std::vector<bool>& entry_is_good, Work& work,
                     Problems& problems) {
     SettingsCheck(suite, entry_is_good, work, problems).check();
+}
+
+void check_tolerances(const Suite& suite, Problems& problems) {
+    const auto check = [&](const Settings& settings) {
+        for (const auto& [name, entry] : settings.tolerances) {
+            if (!entry.tolerance || entry.tolerance->worse < 1) continue;
+            const auto own = settings.own.find(name);
+            const std::optional<metrics::Metric> metric =
+                own != settings.own.end() ? own->second : metrics::find_metric(name);
+            if (!metric || metric->definition.direction != model::Direction::higher) continue;
+            problems.add(entry.at,
+                         "{} may become worse by all of it: no value would fail; "
+                         "expected less than 100%",
+                         in_quotes(name));
+        }
+    };
+    check(suite.defaults);
+    for (const Override& over : suite.overrides) check(over.settings);
+    for (const Entry& entry : suite.entries) {
+        check(entry.settings);
+        for (const Override& over : entry.overrides) check(over.settings);
+    }
 }
 
 bool may_match_unknown(const Suite& suite, const Override& over) {

@@ -25,6 +25,9 @@ void apply_overrides(Suite& suite, bool all_known, Work& work, Problems& problem
 void check_settings(const Suite& suite, const std::vector<bool>& entry_is_good, Work& work,
                     Problems& problems);
 
+/// No tolerance may be so wide that nothing fails. Not for a review, which reads what was.
+void check_tolerances(const Suite& suite, Problems& problems);
+
 /// Whether the override may be for cases that are not known yet.
 bool may_match_unknown(const Suite& suite, const Override& over);
 

@@ -90,6 +90,7 @@ class SuiteParser {
         check_duplicates(suite_, workloads_, problems_);
         apply_overrides(suite_, all_expanded_, work_, problems_);
         if (settings_are_good_) check_settings(suite_, entry_is_good_, work_, problems_);
+        if (left_out_ == nullptr) check_tolerances(suite_, problems_);
         if (expect_ != nullptr) add_relations(*expect_, {});
         for (const auto& [name, expect] : expected_of_commands_) add_relations(*expect, name + '/');
         add_health();

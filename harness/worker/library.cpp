@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The worker as a library in the user's interpreter (perfgate/_worker.py): it serves the
 // coordinator like `perfgate worker`, and gets the workloads of Python files as plugins.
-
 #include <cstddef>
 #include <cstdio>
 #include <exception>

@@ -111,7 +111,7 @@ class Baselines(tool.Case):
         done = self.accept("base.json", "--filter", "gemm/nothing*", code=2)
         self.assert_one_line(done.stderr, "gemm/nothing*", "matches no case")
         self.run_tool("baseline", "accept", "base.json", code=2)
-        for reason in (" ", "WHY", "why", "…"):  # the word that reports leave for the user's own
+        for reason in (" ", "WHY", "why", "…", "why?", " why", "'Why'"):  # the word that reports leave for the user's own
             done = self.run_tool("baseline", "accept", "base.json", "--reason", reason, code=2)
             self.assertIn("expected a reason", done.stderr)
         self.accept("base.json", "--set", "creep=lots", code=2)

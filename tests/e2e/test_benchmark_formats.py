@@ -296,10 +296,10 @@ class Names(Formats):
     def test_accepting_one_case_renames_that_case(self):
         words, stored = self.old_baseline()
         self.run_tool("compare", *self.files("slow", ["a/64/repeats:10", "b/8"], 1.3), *words, "--out", "perfgate-out", code=1)
-        self.run_tool("baseline", "accept", "perfgate-out/run.json", "--filter", "bench/b*", "--reason", "why", "--reset-anchor")
+        self.run_tool("baseline", "accept", "perfgate-out/run.json", "--filter", "bench/b*", "--reason", "tested", "--reset-anchor")
         self.assertIn("repeats=3", stored.read_text())
         self.run_tool("baseline", "verify")
-        self.run_tool("baseline", "accept", "perfgate-out/run.json", "--filter", "bench/a*", "--reason", "why", "--reset-anchor")
+        self.run_tool("baseline", "accept", "perfgate-out/run.json", "--filter", "bench/a*", "--reason", "tested", "--reset-anchor")
         self.assertNotIn("repeats=3", stored.read_text())
         self.run_tool("baseline", "verify")
 

@@ -1183,7 +1183,7 @@ json.dump(document, open(sys.argv[1], "w"))
             self.run_tool("run", "suite.yaml", *HOST, "--set", "not_shown=pass", "--set", "inconclusive=pass", code=3)
             self.assert_invalid(word, "'perfgate baseline refresh'")
             # Nor is it accepted by the case, or joined as another board's; a refresh takes what there is now.
-            refused = self.run_tool("baseline", "accept", "perfgate-out/run.json", "--author", "Ada", "--reason", "why",
+            refused = self.run_tool("baseline", "accept", "perfgate-out/run.json", "--author", "Ada", "--reason", "tested",
                                     code=2)
             self.assertIn("cannot be compared", refused.stderr)
             refused = self.run_tool("baseline", "refresh", "perfgate-out/run.json", "--add-board", code=2)

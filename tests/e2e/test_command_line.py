@@ -44,7 +44,7 @@ class EmptyValues(tool.Case):
         for words in (["compare", "run.json", "--config", ""],
                       ["compare", "run.json", "--baselines="],
                       ["run", "suite.yaml", "--shard", ""],
-                      ["baseline", "accept", "run.json", "--reason", "why", "--expires", ""]):
+                      ["baseline", "accept", "run.json", "--reason", "tested", "--expires", ""]):
             with self.subTest(words):
                 self.assert_one_line(self.refused(*words).splitlines()[0],
                                      next(word for word in words if word.startswith("--") and
@@ -86,7 +86,7 @@ defaults: {metrics: [host_time], tolerances: {host_time: 5%}}
                       ["baseline", "verify", "--baselines"], ["baseline", "show", "mine", "--log", "--baselines"],
                       ["baseline", "show", "mine", "--baselines"], ["baseline", "refresh", "run.json", "--dry-run", "--baselines"],
                       ["baseline", "prune", "suite.yaml", "--baselines"],
-                      ["baseline", "accept", "run.json", "--reason", "why", "--baselines"]):
+                      ["baseline", "accept", "run.json", "--reason", "tested", "--baselines"]):
             with self.subTest(" ".join(words)):
                 # A backend that no machine has opened yet would say so instead.
                 device = ["--backend", "cuda"] if words[0] in ("run", "ab", "selftest") else []

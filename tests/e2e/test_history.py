@@ -2,6 +2,7 @@
 """`perfgate history`: what is kept of runs, and what is shown of it."""
 
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -84,9 +85,12 @@ class History(tool.Case):
         run = json.loads(self.night(21).read_text())
         run["started_at"] = "2099-01-01T00:00:00Z"
         future = self.write("future.run.json", json.dumps(run))
-        self.assert_one_line(self.add(future, "--keep", "5", code=2).stderr, "2099-01-01T00:00:00Z, which is not yet")
+        self.assert_one_line(self.add(future, "--keep", "5", code=2).stderr, "2099-01-01T00:00:00Z is in the future")
         with sqlite3.connect(self.folder / "h.db") as connection:
             self.assertEqual([("2026-01-21T02:00:00Z",)], list(connection.execute("SELECT started FROM run")))
+            connection.execute("UPDATE run SET started = '2099-01-01T00:00:00Z', fingerprint = 'f'")
+        os.rename(self.folder / "h.db", self.folder / "future.db")
+        self.assertIn("1 run added; 1 run dated in the future left out", self.add(self.night(0), "future.db").stdout)
 
     def test_the_verdict_beside_a_run_is_kept(self):
         self.add(RUN)

@@ -202,6 +202,16 @@ class Python(tool.Case):
         self.run_suite("--changed-only")
         self.assertEqual({"measured"}, {case["status"] for case in self.results().values()})
 
+    def test_with_changed_only_a_file_that_loads_or_reads_another_is_measured(self):
+        self.write("own_factor.txt", "2")
+        for line in ("import ctypes; ctypes.PyDLL(None)", "import os; eval(os.environ.get('X', '2'))",
+                     "open('own_factor.txt').close()"):
+            with self.subTest(line):
+                self.write("kernels.py", line + "\n" + KERNELS)
+                self.run_tool("baseline", "refresh", "suites/python.yaml", "--backend", "host", "--processes", "3")
+                self.run_suite("--changed-only")
+                self.assertEqual({"measured"}, {case["status"] for case in self.results().values()})
+
     def test_a_function_that_returns_its_results_is_repeated_bit_for_bit(self):
         kernels = KERNELS.replace("outputs=[out], ", "").replace("# MARK", "return array.array('f', out)")
         self.write("suites/python.yaml", SUITE + "    deterministic: true\n")

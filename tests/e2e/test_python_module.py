@@ -542,6 +542,7 @@ class Imports(unittest.TestCase):
                 ("def launch():\n    from own_c import x", ["own_c"]),
                 ("from own_package import inner", ["own_package", "own_package.inner", "own_package.other"]),
                 ("import os, json, ctypes, perfgate, array", ""),
+                ("import re\nre.compile('a')\nmodel.eval()\ntl.load(x)\ntriton.language.load(x)\nload = 1 + load", ""),
                 ("import no_such_module", "")):
             with self.subTest(text):
                 self.assertEqual(names, self.names(text))
@@ -557,7 +558,11 @@ class Imports(unittest.TestCase):
         self.write("own_loader.py", "import importlib\nimportlib.import_module('a')")
         self.write("own_broken.py", "def")
         for text in ("import own_loader", "__import__('a')", "from ctypes import CDLL as c", "import own_broken",
-                     "exec(open('a').read())", "import ctypes\nctypes.CDLL('./a.so')"):
+                     "exec(a)", "import ctypes\nctypes.CDLL('./a.so')", "import ctypes\nctypes.PyDLL('./a.so')",
+                     "import ctypes\nctypes.cdll['./a.so']", "from ctypes import *\ncdll.a", "eval(a)", "builtins.eval(a)",
+                     "from builtins import compile as c", "compile(a, 'a', 'exec')", "open('a').read()", "Path('a').read_text()",
+                     "import subprocess", "from os import popen", "getattr(importlib, 'import_module')('a')",
+                     "getattr(np, 'load')('a')", "np.load('a')", "from numpy import load", "SourceFileLoader('a', 'a')"):
             with self.subTest(text):
                 self.assertIsNone(self.code_of(text))
 

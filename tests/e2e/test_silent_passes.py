@@ -279,6 +279,8 @@ class SilentPasses(tool.Case):
                            ("rate.yaml", "expected less than 100%")):
             done = self.run_tool("validate", name, *self.plugin("probe_base"), code=2)
             self.assert_one_line(done.stderr, name, part)
+        self.write("results.json", "{}")
+        self.assert_one_line(self.run_tool("compare", "--suite", "rate.yaml", "results.json", code=2).stderr, "rate.yaml", "expected less than 100%")
 
     # --- acknowledgements
 
@@ -485,7 +487,7 @@ class EditedSuite(tool.Case):
 
         # A stored run says the same, and is not accepted by the case; a refresh measures what the suite has now.
         self.run_tool("compare", "perfgate-out/run.json", cwd=self.folder / "base", code=3)
-        done = self.run_tool("baseline", "accept", "perfgate-out/run.json", "--author", "Ada", "--reason", "why",
+        done = self.run_tool("baseline", "accept", "perfgate-out/run.json", "--author", "Ada", "--reason", "tested",
                              cwd=self.folder / "base", code=2)
         self.assertIn("the suite changed what is measured", done.stderr)
         # Two runs are compared because somebody names them.

@@ -117,19 +117,26 @@ TEST_F(Stores, OldRunsAreRemovedOnRequest) {
               series_of(Store(file("h"), Store::Access::read), "s", "w/v0").at(0).nights.size());
 }
 
-TEST_F(Stores, ARunOfTheFutureIsRefusedAndMakesNoOtherOld) {
+TEST_F(Stores, ARunOfTheFutureIsRefusedOrLeftOutAndMakesNoOtherOld) {
     const std::vector<StoredRun> one{run("a", "2026-01-01T00:00:00Z", 1)};
     const std::vector<StoredRun> two{run("b", "2026-02-01T00:00:00Z", 2)};
     const std::vector<StoredRun> future{run("f", "2099-01-01T00:00:00Z", 3)};
     EXPECT_THROW(add("h", future, 10), util::InputError);
+    EXPECT_EQ(0u, runs_in("h"));
     Store(file("g"), Store::Access::write).add(future, {}, {}, "2100");
     const std::vector<std::filesystem::path> others{file("g")};
-    EXPECT_THROW(Store(file("h"), Store::Access::write).add({}, others, 10, latest),
-                 util::InputError);
-    EXPECT_EQ(0u, runs_in("h"));
+    add("h", one);
+    EXPECT_EQ((Store::Change{0, 0, 1}),
+              Store(file("h"), Store::Access::write).add({}, others, 10, latest));
+    EXPECT_EQ((Store::Change{2, 0, 0}),
+              Store(file("both"), Store::Access::write).add(one, others, {}, "2100"));
+    EXPECT_EQ(
+        (std::vector<double>{1, 2.5, 1}),
+        series_of(Store(file("h"), Store::Access::read), "s", "w/v0").at(0).nights.at(0).values);
+    EXPECT_EQ(1u, runs_in("h"));
     Store with_one(file("g"), Store::Access::write);
-    EXPECT_EQ((Store::Change{1, 0}), with_one.add(one, {}, 10, latest));
-    EXPECT_EQ((Store::Change{1, 1}), with_one.add(two, {}, 10, latest));
+    EXPECT_EQ((Store::Change{1, 0, 0}), with_one.add(one, {}, 10, latest));
+    EXPECT_EQ((Store::Change{1, 1, 0}), with_one.add(two, {}, 10, latest));
     EXPECT_EQ(2u, runs_in("g")) << "the one that was there is left, and counts for nothing";
 }
 

@@ -31,6 +31,16 @@ TEST(Review, ListsHowABenchmarkIsReadOtherwise) {
     EXPECT_EQ(found("values: {", "values: {runs: {from: /runs, better: none}, "), "");
 }
 
+TEST(Review, ReadsAToleranceOfEverythingAsItWas) {
+    const std::string rate =
+        "name: mine\nworkloads:\n"
+        "  - benchmark: [./bench]\n    name: bench\n    format: json\n    rows: /rows/*\n"
+        "    case: /name\n    values: {rate: {from: /rate, better: higher}}\n"
+        "    tolerances: {rate: ";
+    EXPECT_EQ(found_in(rate + "100%}\n", "100%", "50%"), "");
+    EXPECT_EQ(found_in(rate + "50%}\n", "50%", "100%"), "tolerance raised rate: 50 % → 100 % (1)");
+}
+
 TEST(Review, ListsOverridesOfResultsThatNoSuiteHas) {
     const std::string head =
         "name: mine\nworkloads:\n"

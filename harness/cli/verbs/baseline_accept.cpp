@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <strings.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -89,12 +90,16 @@ Body add_baseline_accept(CLI::App& verb) {
         "Only cases with this id, or whose id matches (* any text, ? any character; repeatable). "
         "The id of a case that the suite no longer has removes it",
         "GLOB");
-    add_reason_options(verb, options->acceptance)->required()->check([](const std::string& text) {
-        // The word that reports leave for the user's own.
-        const bool is_given = text.find_first_not_of(" \t\r\n.…?") != std::string::npos &&
-                              CLI::detail::to_lower(text) != "why";
-        return is_given ? std::string() : "expected a reason";
-    });
+    add_reason_options(verb, options->acceptance)
+        ->required()
+        ->check([](const std::string& text) -> std::string {
+            // The word that reports leave for the user's own.
+            constexpr auto ends = " \t\r\n!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~…";
+            const std::size_t first = text.find_first_not_of(ends);
+            if (first == std::string::npos) return "expected a reason";
+            const std::string words = text.substr(first, text.find_last_not_of(ends) + 1 - first);
+            return strcasecmp(words.c_str(), "why") == 0 ? "expected a reason" : "";
+        });
     verb.add_option("--expires", options->choice.until,
                     "Acknowledge the regressions through this day (UTC) instead of accepting "
                     "them: expected values stay")

@@ -96,6 +96,9 @@ int add(const AddOptions& options) {
     const history::Store::Change change = store.add(runs, stores, options.keep_days, latest);
     fmt::print("{}: {} added", util::printable(options.store), util::counted(change.added, "run"));
     if (change.removed > 0) fmt::print(", {} removed (--keep)", change.removed);
+    if (change.future > 0) {
+        fmt::print("; {} dated in the future left out", util::counted(change.future, "run"));
+    }
     if (empty > 0) fmt::print("; {} without a value left out", util::counted(empty, "run"));
     fmt::print("\n");
     return 0;

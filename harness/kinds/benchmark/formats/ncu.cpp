@@ -2,7 +2,6 @@
 // `ncu --csv`: a line for each launch with a column for each counter, below them a line with their
 // units (`--page raw`), or a line for each counter of a launch (the other pages). Launches of a
 // kernel with one grid and block are samples. A value's `from` is a counter's name in both.
-
 #include <algorithm>
 #include <string>
 

@@ -16,9 +16,15 @@ import sysconfig
 import tokenize
 from typing import Iterable, Iterator, List, Optional, Set, Tuple
 
-# Load what no import statement names.
-_LOADERS = {"CDLL", "LoadLibrary", "__import__", "cpp_extension", "dlopen", "exec", "import_module", "load_library",
-            "run_module", "run_path", "spec_from_file_location"}
+# Load, read or run what no import statement names.
+_LOADERS = {"CDLL", "ExtensionFileLoader", "LoadLibrary", "OleDLL", "PyDLL", "SourceFileLoader", "SourcelessFileLoader", "WinDLL",
+            "__import__", "cdll", "cpp_extension", "create_subprocess_exec", "create_subprocess_shell", "dlopen", "exec",
+            "fromfile", "genfromtxt", "import_module", "load_library", "loadtxt", "memmap", "oledll", "open", "popen", "pydll",
+            "read_bytes", "read_text", "run_module", "run_path", "spec_from_file_location", "subprocess", "system", "windll"}
+# Likewise as functions, but not as methods: a model has eval(), re and torch have compile().
+_FUNCTIONS = {"compile", "eval"}
+# Likewise `load`, such as NumPy's, but not of these modules, whose kernels load from memory.
+_KERNEL_LANGUAGES = {"language", "tl"}
 _LIBRARIES = tuple(os.path.join(os.path.realpath(folder), "") for folder in
                    [*(sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")),
                     os.path.dirname(__file__)])
@@ -76,14 +82,31 @@ def _imported(tree: ast.AST, package: str) -> Iterator[str]:
                 module = importlib.util.resolve_name(module, package)
             names = [module, *(f"{module}.{alias.name}" for alias in node.names)]
         else:
-            used = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-            names = [used] if used in _LOADERS else []
+            names = [_used(node)]
         for name in names:
             parts = name.split(".")
-            if parts[-1] in _LOADERS:
+            owner = parts[-2] if len(parts) > 1 else ""
+            if (parts[-1] in _LOADERS or (parts[-1] in _FUNCTIONS and owner in {"", "builtins"})
+                    or (parts[-1] == "load" and owner and owner not in _KERNEL_LANGUAGES)):
                 raise _Unknown(name)
+            if not isinstance(node, (ast.Import, ast.ImportFrom)):
+                continue
             for count in range(1, len(parts) + 1):
                 yield ".".join(parts[:count])
+
+
+def _used(node: ast.AST) -> str:
+    """The name, with the last one before it where it is an attribute, or of getattr."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        owner, name = node.value, node.attr
+    elif (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "getattr" and len(node.args) > 1
+          and isinstance(node.args[1], ast.Constant)):
+        owner, name = node.args[0], str(node.args[1].value)
+    else:
+        return ""
+    return f"{getattr(owner, 'attr', getattr(owner, 'id', '?'))}.{name}"
 
 
 def _spec_of(name: str) -> _Spec:
