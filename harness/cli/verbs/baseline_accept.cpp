@@ -94,7 +94,7 @@ Body add_baseline_accept(CLI::App& verb) {
         ->required()
         ->check([](const std::string& text) -> std::string {
             // The word that reports leave for the user's own.
-            constexpr auto ends = " \t\r\n!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~…";
+            constexpr const char* ends = " \t\r\n!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~…";
             const std::size_t first = text.find_first_not_of(ends);
             if (first == std::string::npos) return "expected a reason";
             const std::string words = text.substr(first, text.find_last_not_of(ends) + 1 - first);
