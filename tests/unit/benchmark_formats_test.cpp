@@ -471,17 +471,24 @@ TEST(Serve, RequestsThatDidNotCompleteAreAProblem) {
     const std::string whole = text_of_file("vllm.json");
     const std::string old = with(whole, "\"failed\": 0, ", "");
     const std::string null = with(whole, "\"failed\": 0", "\"failed\": null");
-    for (const std::string& text : {whole, old, null}) {
-        const auto problem = [&](const std::string& completed) {
-            return problem_of("vllm", with(text, "\"completed\": 200, ", completed));
-        };
+    const auto of = [](const std::string& text, const std::string& completed) {
+        return problem_of("vllm", with(text, "\"completed\": 200, ", completed));
+    };
+    for (const std::string& text : {old, null}) {
+        const auto problem = [&](const std::string& completed) { return of(text, completed); };
         EXPECT_EQ(problem("\"completed\": 200, "), "");
         EXPECT_EQ(problem("\"completed\": 50, "),
                   "the document: num_prompts is 200, and completed is 50; expected the same");
         EXPECT_NE(problem("\"completed\": 0, "), "");
         EXPECT_NE(problem("\"completed\": null, "), "");
         EXPECT_NE(problem(""), "");
+        for (const char* all : {"0", "-1"}) {
+            const std::string asked = fmt::format("\"num_prompts\": {}", all);
+            EXPECT_EQ(of(with(text, "\"num_prompts\": 200", asked), "\"completed\": 50, "), "");
+        }
     }
+    EXPECT_EQ(of(whole, "\"completed\": 50, "), "") << "none failed: the data set had no more";
+    EXPECT_NE(of(with(whole, "\"failed\": 0", "\"failed\": 1"), "\"completed\": 199, "), "");
 }
 
 TEST(BenchmarkFormats, TheDeviceThatTheOutputNamesIsRead) {
@@ -489,18 +496,32 @@ TEST(BenchmarkFormats, TheDeviceThatTheOutputNamesIsRead) {
         return read_text(text, "file", reading_of(format)).device;
     };
     for (const std::string ending : {"json", "jsonl", "csv"}) {
-        EXPECT_EQ(device("llama-bench", text_of_file("llama-bench." + ending)), "a GPU, CUDA");
+        EXPECT_EQ(device("llama-bench", text_of_file("llama-bench." + ending)), "a GPU");
     }
     EXPECT_EQ(device("llama-bench", with(text_of_file("llama-bench.csv"), "a GPU", "B200")),
-              "B200, CUDA; a GPU, CUDA");
+              "B200; a GPU");
+    const auto without_gpu = [&](const std::string& cpu) {
+        const std::string text = with(text_of_file("llama-bench.jsonl"), "a GPU", "");
+        return device("llama-bench", with(with(text, "a GPU", ""), "a CPU", cpu));
+    };
+    EXPECT_EQ(without_gpu("a CPU"), "a CPU");
+    EXPECT_EQ(without_gpu("EPYC"), "EPYC; a CPU");
     EXPECT_EQ(device("ncu", text_of_file("ncu.csv")), "CC 9.0");
-    EXPECT_EQ(device("ncu", text_of_file("ncu-raw.csv")), "NVIDIA H100 80GB HBM3, CC 9.0");
+    EXPECT_EQ(device("ncu", text_of_file("ncu-raw.csv")), "NVIDIA H100 80GB HBM3");
     // The number of ranks, too: their times are of another collective.
     const std::string nccl = text_of_file("nccl-tests.txt");
     EXPECT_EQ(device("nccl-tests", nccl), "2 NVIDIA GPU");
     EXPECT_EQ(device("nccl-tests", with(nccl, "#  Rank  1 Group", "#")), "1 NVIDIA GPU");
     EXPECT_EQ(device("nccl-tests", with(nccl, "NVIDIA GPU", "NVIDIA B200 \r")),
               "1 NVIDIA B200, 1 NVIDIA GPU");
+    EXPECT_EQ(device("nccl-tests", with(nccl, "#  Rank  0 Group  0 Pid", "#   Rank  0 Pid")),
+              "2 NVIDIA GPU")
+        << "as older versions write it";
+    std::string line;
+    for (int i = 0; i < 20'000; ++i) line += "#  Rank ";
+    const std::string many = device("nccl-tests", with(nccl, "#  Rank", line + "\n#  Rank"));
+    EXPECT_TRUE(many.ends_with(", 2 NVIDIA GPU")) << many;
+    EXPECT_LT(many.size(), 400U);
 }
 
 TEST(NcclTests, WhatFailsOrDoesNotEndIsNoResult) {

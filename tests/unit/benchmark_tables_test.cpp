@@ -164,8 +164,15 @@ TEST(Tables, AColumnOfUnitsAndTheSuiteStateTheSame) {
     EXPECT_EQ(csv("unit", "s"),
               "file: line 2: column unit is 's', and the suite states another unit of real_time: "
               "correct it, or have it read there ('unit: {from: …}')");
-    EXPECT_NE(csv("Time Unit", "ms"), good);
-    // Not of a time, no unit, or of other columns.
+    for (const char* own : {"us_unit", "us_units", "US Unit", "usUnit", "real_time_unit"}) {
+        EXPECT_EQ(csv(own, "us"), good);
+        EXPECT_NE(csv(own, "ms").find("states another unit of real_time"), std::string::npos)
+            << own;
+    }
+    // Of other columns, not of a time, or no unit.
+    for (const char* other : {"setup_unit", "Time Unit", "opportunity"}) {
+        EXPECT_EQ(csv(other, "s"), good) << other;
+    }
     EXPECT_EQ(csv("unit", "MB"), good);
     EXPECT_EQ(csv("unit", "each"), good);
     EXPECT_EQ(csv("precision", "s"), good);
@@ -173,6 +180,8 @@ TEST(Tables, AColumnOfUnitsAndTheSuiteStateTheSame) {
     two.values.push_back(metric("other", "n", "ns", 1e9));
     two.axes.clear();
     EXPECT_NE(read("name,n,unit,us\na,1,s,1\n", two).find("other 1e+09"), std::string::npos);
+    EXPECT_NE(read("name,n,us_unit,us\na,1,s,1\n", two).find("another unit of real_time"),
+              std::string::npos);
     Layout json = layout_of("json");
     json.rows = "/*";
     json.name = "/name";
@@ -302,7 +311,17 @@ TEST(Json, ACountThatADoubleDoesNotHoldIsRefused) {
     layout.values = {metric("n", "/n", "count")};
     layout.values[0].definition.metric_class = model::MetricClass::exact;
     EXPECT_EQ(read(R"({"n": 9007199254740991})", layout), "result n 9.0072e+15\n");
-    EXPECT_NE(read(R"({"n": 9007199254740993})", layout).find("not below 2^53"), std::string::npos);
+    for (const char* large : {"9007199254740993", "9007199254740993.0", "9.007199254740993e15"}) {
+        EXPECT_NE(read(fmt::format("{{\"n\": {}}}", large), layout).find("not below 2^53"),
+                  std::string::npos)
+            << large;
+        Layout text = layout;
+        text.format = "csv";
+        text.values[0].from = "n";
+        EXPECT_NE(read(fmt::format("n,m\n{},1\n", large), text).find("not below 2^53"),
+                  std::string::npos)
+            << large;
+    }
     layout.values[0].definition.metric_class = model::MetricClass::timing;
     EXPECT_EQ(read(R"({"n": 9007199254740993})", layout), "result n 9.0072e+15\n");
 }
@@ -335,11 +354,12 @@ TEST(Text, APartOfANumberIsNoValue) {
     layout.rows = "^(?<case>[a-z]+) +(?<ms>[0-9.]+)";
     layout.values = {metric("real_time", "ms")};
     for (const char* whole : {"10.4 ms", "10.4ms", "10.4e", "10.4, 3 ms", "10.4 5", "10.4x2",
-                              "10.4/5", "10.4-12", "10.4:30"}) {
+                              "10.4/5", "10.4-12", "10.4:30", "10.4,5", "10.4,500", "10.4'5"}) {
         EXPECT_TRUE(read(fmt::format("a {}\n", whole), layout).starts_with("a real_time 10.4"))
             << whole;
     }
-    for (const char* part : {"10,432 ms", "1.00e+03 ms", "1.00E5", "1e-3", "10.4,5", "10,4"}) {
+    for (const char* part : {"10,432 ms", "1.00e+03 ms", "1.00E5", "1e-3", "10,432.5", "10'432 ms",
+                             "10_432 ms", "1,234,567", "10,432\xb5s"}) {
         const std::string found = read(fmt::format("a {}\nb 7\n", part), layout);
         EXPECT_NE(found.find("problem: line 1: '1"), std::string::npos) << found;
         EXPECT_NE(
@@ -352,13 +372,31 @@ TEST(Text, APartOfANumberIsNoValue) {
         EXPECT_NE(read("a 12.5e+03 ms\n", layout).find("part of a number"), std::string::npos)
             << pattern;
     }
+    layout.rows = "^(?<case>[a-z]+).*?(?<ms>[0-9.]+) ms";
+    for (const char* part : {"-5", "-.5", "10'432", "10_432", "10,432", "10,432.5", "(-5"}) {
+        EXPECT_NE(read(fmt::format("a {} ms\n", part), layout).find("part of a number"),
+                  std::string::npos)
+            << part;
+    }
+    for (const char* whole :
+         {"gpu-5", "512,5", "1_5", "1024,5", "10.5,5", "1-5", "- 5", "512,5.25"}) {
+        EXPECT_TRUE(read(fmt::format("a {} ms\n", whole), layout).starts_with("a real_time "))
+            << whole;
+    }
+    layout.rows = "^a [0-9.e]+,(?<ms>[0-9.]+) ms";
+    EXPECT_EQ(read("a 512,10.5 ms\n", layout), "result real_time 10.5\n");
+    EXPECT_EQ(read("a 10.5,480.2 ms\n", layout), "result real_time 480.2\n");
+    EXPECT_EQ(read("a 1e5,480 ms\n", layout), "result real_time 480\n");
     layout.rows = ",(?<ms>[0-9]+)$";
     EXPECT_NE(read("a 10,432\n", layout).find("part of a number"), std::string::npos);
     layout.rows = "^(?<case>[a-z]+),(?<ms>[0-9.]+),(?<n>[0-9]+)";
     EXPECT_EQ(read("a,10.5,20\n", layout), "a[n=20] real_time 10.5\n") << "values with commas";
+    EXPECT_EQ(read("a,10,200\n", layout), "a[n=200] real_time 10\n");
+    layout.rows = "^(?<case>[a-z]+),(?<ms>[0-9.]+),";
+    EXPECT_EQ(read("a,10.5,480.2\n", layout), "a real_time 10.5\n");
 }
 
-TEST(Text, ACarriageReturnBeginsTheLineAgainAsOnATerminal) {
+TEST(Text, OfALineWithCarriageReturnsOnlyTheTextAfterTheLastIsRead) {
     Layout layout = layout_of("text");
     layout.rows = "^(?<case>[a-z]+) +(?<ms>[0-9.]+) ms$";
     layout.values = {metric("real_time", "ms")};

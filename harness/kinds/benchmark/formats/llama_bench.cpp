@@ -43,7 +43,7 @@ constexpr std::string_view mean_way = "mean";
 }  // namespace
 
 Results read_llama_bench(std::string_view text, std::string_view source, const Layout& reading) {
-    const KnownRows known{.device = {{"gpu_info", ""}, {"backends", ""}}};
+    const KnownRows known{.device = {{"gpu_info", ""}, {"cpu_info", ""}}};
     const std::size_t begin = text.find_first_not_of(" \t\r\n");
     const char first = begin == std::string_view::npos ? ' ' : text[begin];
     const bool has_depth = text.find(depth) != std::string_view::npos;

@@ -3,6 +3,7 @@
 // with the values out of place and in place, which are two results, and two that end the output.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -80,14 +81,16 @@ std::optional<std::string_view> line_behind(std::string_view start, std::string_
 }
 
 /// The ranks by the names of their devices: "2 NVIDIA H100", as of
-/// "#  Rank  0 Group  0 Pid  14010 on host device  0 [0000:06:00] NVIDIA H100".
+/// "#  Rank  0 Group  0 Pid  14010 on host device  0 [0000:06:00] NVIDIA H100"; older versions
+/// write more spaces and no group.
 std::string device_of(std::string_view text) {
-    constexpr std::string_view rank = "#  Rank ";
+    constexpr std::size_t longest_name = 300;
+    static const re2::RE2 rank(R"((?m)^# *Rank (?:[^\]\r\n]*\] )?([^\r\n]*))", re2::RE2::Latin1);
     std::map<std::string, int> counts;
-    while (const auto line = line_behind(rank, text)) {
-        const std::string_view name = line_behind("] ", *line).value_or(*line);
-        ++counts[std::string(name.substr(0, name.find_last_not_of(' ') + 1))];
-        text.remove_prefix(text.find(rank) + rank.size());
+    re2::StringPiece rest(text.data(), text.size()), found;
+    while (re2::RE2::FindAndConsume(&rest, rank, &found)) {
+        const std::string_view name(found.data(), found.size());
+        ++counts[util::printable(name.substr(0, name.find_last_not_of(' ') + 1), longest_name)];
     }
     std::string words;
     for (const auto& [name, count] : counts) {

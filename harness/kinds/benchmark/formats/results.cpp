@@ -226,8 +226,7 @@ void read_samples(const fs::path& folder, Samples& samples, std::string& problem
     if (!file.mean || std::fabs(*file.mean - mean) <= rounding * mean || !problem.empty()) return;
     problem = fmt::format(
         "the samples in '{}' have a mean of {:.6g}, and the results say {:.6g}: they are of "
-        "another "
-        "run; keep the files of each run in a folder of their own",
+        "another run; keep the files of each run in a folder of their own",
         util::printable(file.name, 200), mean, *file.mean);
 }
 

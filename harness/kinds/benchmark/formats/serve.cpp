@@ -25,7 +25,8 @@ Results read_serve(std::string_view text, std::string_view source, const Layout&
                      value_of("inter_token_latency", "median_itl_ms", ns_of_ms),
                      value_of("items_per_second", "output_throughput"),
                      value_of("requests_per_second", "request_throughput")};
-    // Requests that failed take no time, and not every version counts them.
+    // Requests that failed take no time, and not every version counts them. `num_prompts` is what
+    // was asked for: of a smaller data set fewer are sent, and all of it for 0.
     const KnownRows known{.good = {{"failed", {"0"}}},
                           .equal = std::pair("num_prompts", "completed")};
     const bool lines = has_json_lines(text);

@@ -212,16 +212,13 @@ void Table::add_value(const std::shared_ptr<const Row>& shared, std::size_t valu
     const bool is_time = stated.definition.metric_class == model::MetricClass::timing;
     for (const model::ParamValue& each : cell.values) {
         std::optional<double> number;
-        bool whole = true;
         if (const auto* integer = std::get_if<std::int64_t>(&each)) {
             number = static_cast<double>(*integer);
         } else if (const auto* real = std::get_if<double>(&each)) {
             number = *real;
-            whole = false;
         } else if (const auto* text = std::get_if<std::string>(&each)) {
             if (numbers_ != Numbers::are_numbers) {
                 number = number_in(*text, numbers_ == Numbers::are_text_with_thousands);
-                whole = text->find_first_of(".eE") == std::string::npos;
             }
         }
         if (!number) {
@@ -229,13 +226,13 @@ void Table::add_value(const std::shared_ptr<const Row>& shared, std::size_t valu
                                 util::printable(plain_text(each), 40), column.words);
             return;
         }
-        if (whole && !is_time && std::fabs(*number) >= 0x1p53) {
+        if (!is_time && std::fabs(*number) >= 0x1p53) {
             result.builder.fail("{}: '{}' in {} is not below 2^53: its last digits would be lost",
                                 row.at, util::printable(plain_text(each), 40), column.words);
             return;
         }
         result.builder.add(stated.definition.name, {reading_.format, ""}, factor * *number,
-                           stated.definition.metric_class == model::MetricClass::timing);
+                           is_time);
     }
 }
 
@@ -264,8 +261,14 @@ void Table::require_good(const Row& row, Pending& result) const {
         }
     }
     if (!known_->equal) return;
+    const bool says_whether_good = std::ranges::any_of(known_->good, [&](const auto& good) {
+        return !row.cells[places_.index_of(good.first)].values.empty();
+    });
+    if (says_whether_good) return;
     const auto& [one, other] = *known_->equal;
     const auto& left = row.cells[places_.index_of(one)].values;
+    const auto* count = left.empty() ? nullptr : std::get_if<std::int64_t>(&left.front());
+    if (count != nullptr && *count <= 0) return;
     const auto& right = row.cells[places_.index_of(other)].values;
     if (left.empty() || left == right) return;
     const std::string then = right.empty() ? "absent" : plain_text(right.front());
@@ -275,13 +278,12 @@ void Table::require_good(const Row& row, Pending& result) const {
 }
 
 void Table::note_device(const Row& row) {
-    std::string words;
     for (const auto& [name, before] : known_->device) {
         const auto field = std::ranges::find(row.others, name, &OtherField::name);
         if (field == row.others.end() || field->text.empty()) continue;
-        words += fmt::format("{}{}{}", words.empty() ? "" : ", ", before, field->text);
+        devices_.insert(before + field->text);
+        return;
     }
-    if (!words.empty()) devices_.insert(std::move(words));
 }
 
 void Table::add(Row row) {
@@ -299,19 +301,26 @@ void Table::add(Row row) {
     for (const std::size_t value : values) add_value(shared, value, result);
 }
 
-/// What a column with 'unit' in its name says in all rows: not the unit of another factor than the
-/// suite states.
+/// What 'unit' says in all rows, or for one value 'time_unit' or 'Time Unit' beside 'time': not the
+/// unit of another factor than the suite states.
 void Table::require_stated_units() const {
     for (const auto& [name, text] : texts_) {
-        const bool is_of_units = name.find("unit") != std::string::npos ||
-                                 name.find("Unit") != std::string::npos ||
-                                 name.find("UNIT") != std::string::npos;
-        const auto unit = is_of_units ? model::reported_unit(text.first) : std::nullopt;
+        const std::string column = util::slug(name);
+        std::string_view of = column;
+        if (of.ends_with('s')) of.remove_suffix(1);
+        if (!of.ends_with("unit")) continue;
+        of.remove_suffix(std::string_view("unit").size());
+        if (of.ends_with('-')) of.remove_suffix(1);
+        const auto unit = model::reported_unit(text.first);
         if (!unit) continue;
         std::string other;
         bool stated = false;
         for (const Value& value : reading_.values) {
             if (!value.unit_from.empty() || value.definition.unit != unit->base) continue;
+            if (!of.empty() && of != util::slug(value.from) &&
+                of != util::slug(value.definition.name)) {
+                continue;
+            }
             stated = stated || value.factor == unit->factor;
             other = value.definition.name;
         }

@@ -30,10 +30,10 @@ struct KnownRows {
     std::vector<std::pair<std::string, std::vector<std::string>>> good = {};
     /// Rows of one name and parameters are samples, in whatever else they differ.
     bool all_are_repetitions = false;
-    /// A row that has the first place must have the same at the second: otherwise its result has a
-    /// problem.
+    /// A row that has the first place, above 0, and none of `good` must have the same at the
+    /// second: otherwise its result has a problem.
     std::optional<std::pair<std::string, std::string>> equal = std::nullopt;
-    /// Fields that say what it was measured on, with the words before each.
+    /// Fields that say what it was measured on, with the words before each: the first that has any.
     std::vector<std::pair<std::string, std::string>> device = {};
 };
 
@@ -149,7 +149,7 @@ Results read_rows_of_json(const document::JsonDocument& document, const Layout& 
 /// it.
 void check_pattern(const Layout& reading);
 
-/// `^` and `$` are the ends of lines. Groups that the layout does not name are parameters; the
+/// `^` and `$` match at line ends. Groups that the layout does not name are parameters; the
 /// group "case" is the name. None if nothing matches.
 Results read_matches(std::string_view text, const Layout& reading,
                      const KnownRows* known = nullptr);

@@ -6,6 +6,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <vector>
 
@@ -80,15 +81,15 @@ class Pattern {
     std::set<std::string> groups_;
 };
 
-/// Whether a group matched only a part of a number, as 10 of "10,432" or 1.5 of "1.5e+03". A ','
-/// between two groups separates values.
+/// Whether a group matched only a part of a number, as 10 of "10,432", 1.5 of "1.5e+03" or 5 of
+/// "-5". A ',' between two groups separates values, as does one without three digits behind it.
 bool is_part_of_number(std::string_view text, re2::StringPiece piece,
                        const std::vector<re2::StringPiece>& found) {
     constexpr std::size_t around = 40;
     const auto begin = static_cast<std::size_t>(piece.data() - text.data());
     const std::size_t end = begin + piece.size();
-    const auto is_digit = [&](std::size_t i) {
-        return i < text.size() && text[i] >= '0' && text[i] <= '9';
+    const auto is_one_of = [&](std::size_t i, std::string_view characters) {
+        return i < text.size() && characters.find(text[i]) != std::string_view::npos;
     };
     const auto has_edge = [&](std::size_t i) {
         return std::any_of(found.begin() + 1, found.end(), [&](const re2::StringPiece& group) {
@@ -96,27 +97,31 @@ bool is_part_of_number(std::string_view text, re2::StringPiece piece,
                    group.data() + group.size() == text.data() + i;
         });
     };
-    if (is_digit(begin) && begin > 1 && text[begin - 1] == ',' && is_digit(begin - 2) &&
-        !has_edge(begin - 1)) {
+    constexpr std::string_view separators = ",'_";  // of thousands
+    const bool separate_before =
+        begin > 0 && is_one_of(begin - 1, separators) && has_edge(begin - 1);
+    const bool separate_behind = is_one_of(end, separators) && has_edge(end + 1);
+    // The '-' of "gpu-5" is no sign.
+    if (begin > 0 && text[begin - 1] == '-' && is_one_of(begin, ".0123456789") &&
+        (begin == 1 || std::isalnum(static_cast<unsigned char>(text[begin - 2])) == 0)) {
         return true;
     }
-    if (end > begin && is_digit(end - 1) && end < text.size() && text[end] == ',' &&
-        is_digit(end + 1) && !has_edge(end + 1)) {
-        return true;
-    }
-    static const re2::RE2 number(R"(([0-9]+(?:\.[0-9]+)*(?:[eE][+-]?[0-9]+)?))");
+    static const re2::RE2 number(
+        "((?:[0-9]{1,3}(?:[,'_][0-9]{3})+|[0-9]+)(?:\\.[0-9]+)*(?:[eE][+-]?[0-9]+)?)(?:[^0-9]|$)",
+        re2::RE2::Latin1);
     const std::size_t from = begin - std::min(begin, around);
     re2::StringPiece near(text.data() + from, std::min(text.size(), end + around) - from);
     re2::StringPiece whole;
     while (re2::RE2::FindAndConsume(&near, number, &whole)) {
         const auto first = static_cast<std::size_t>(whole.data() - text.data());
         const std::size_t last = first + whole.size();
-        if ((first < begin && begin < last) || (first < end && end < last)) return true;
+        if (first < begin && begin < last && !separate_before) return true;
+        if (first < end && end < last && !separate_behind) return true;
     }
     return false;
 }
 
-/// What a terminal shows at the end: a carriage return begins its line again.
+/// Of a line with carriage returns only the text after the last one, as progress bars write them.
 std::string as_shown(std::string_view text) {
     std::string shown;
     while (!text.empty()) {
