@@ -160,8 +160,8 @@ class Checking {
                 if (told.at < entry.at) told = {entry.at, {}, false};
                 if (told.at == entry.at) say(told);
             };
-            for (const auto& [id, digest] : entry.digests) {
-                tell(id, [&](Told& told) { told.digests.insert(digest); });
+            for (const auto& each : entry.digests) {
+                tell(each.first, [&](Told& told) { told.digests.insert(each.second); });
             }
             // It was written before ledgers had digests, and does not even name its cases.
             lacks_digests_ = lacks_digests_ || (entry.action == LedgerAction::refresh &&

@@ -56,7 +56,7 @@ class BesideScripts(tool.Case):
         for number in range(processes):
             give("base", number)
         for number in range(2 * processes):
-            give("same", number)
+            give("same", number + 0.5)
             give("slow", number, 2)
         return (self.folder / side for side in ("base", "same", "slow"))
 

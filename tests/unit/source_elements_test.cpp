@@ -19,15 +19,14 @@ using Role = SourceArgument::Role;
 
 template <class T>
 Bytes bytes_of_values(const std::vector<T>& values) {
-    Bytes bytes(values.size() * sizeof(T));
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-    return bytes;
+    const auto* begin = reinterpret_cast<const Bytes::value_type*>(values.data());
+    return Bytes(begin, begin + values.size() * sizeof(T));
 }
 
 template <class T>
 std::vector<T> values_of(const Bytes& bytes) {
     std::vector<T> values(bytes.size() / sizeof(T));
-    std::memcpy(static_cast<void*>(values.data()), bytes.data(), bytes.size());
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;
 }
 

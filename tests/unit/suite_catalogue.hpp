@@ -67,7 +67,9 @@ std::string refusal(const Call& call) {
 }
 
 /// What hostile input may cost: a second of an optimised build.
-#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr double patience_s = 30;
+#elif defined(__OPTIMIZE__)
 inline constexpr double patience_s = 1;
 #else
 inline constexpr double patience_s = 5;

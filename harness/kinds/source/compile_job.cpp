@@ -28,7 +28,9 @@ void limit_this_process() {
             throw util::Error("the compiler's process cannot be limited (setrlimit)");
         }
     };
+#ifndef __SANITIZE_ADDRESS__  // which reserves terabytes of addresses
     limit(RLIMIT_AS, most_compiler_bytes);
+#endif
     limit(RLIMIT_FSIZE, most_code_bytes);
     limit(RLIMIT_CORE, 0);
     // If memory runs out all the same, this process is to be ended, not the run.
