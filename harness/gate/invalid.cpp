@@ -301,33 +301,23 @@ std::string repeated_baseline(const model::MetricSeries& baseline,
         then.emplace(batch_value(*batch), batch);
     }
     const std::vector<const model::Batch*> now = batches_in_use(measured);
-    // Each may be any of the baseline's, and any of the run's may be the equal ones.
-    const double any_of_baseline =
-        std::log(static_cast<double>(std::max<std::size_t>(1, then.size())));
-    std::size_t same = 0;
+    const double any_of_them = std::log(static_cast<double>(std::max<std::size_t>(1, then.size())));
     double chance = 0;
     for (const model::Batch* batch : now) {
         const std::vector<double>& samples = batch->samples;
         const auto found = then.find(batch_value(*batch));
-        if (found == then.end()) continue;
-        if (!std::all_of(samples.begin(), samples.end(), [](double each) { return each > 0; })) {
+        if (found == then.end() ||
+            !std::all_of(samples.begin(), samples.end(), [](double each) { return each > 0; })) {
             return {};
         }
-        chance +=
-            std::min(0.0, any_of_baseline + log_chance_of_again(samples, found->second->samples));
+        chance += std::min(0.0, any_of_them + log_chance_of_again(samples, found->second->samples));
         then.erase(found);
-        ++same;
     }
-    const auto all = static_cast<double>(now.size());
-    const auto some = static_cast<double>(same);
-    chance += std::lgamma(all + 1) - std::lgamma(some + 1) - std::lgamma(all - some + 1);
-    if (same == 0 || chance > std::log(coincidence)) return {};
+    if (now.empty() || chance > std::log(coincidence)) return {};
     return fmt::format(
         "{} reported times of the baseline to the last digit: name results of another run; if its "
         "times are exact, set their tolerance to 0",
-        now.size() == 1     ? "its process"
-        : same < now.size() ? fmt::format("{} of {} processes", same, now.size())
-                            : fmt::format("each of {} processes", now.size()));
+        now.size() == 1 ? "its process" : fmt::format("each of {} processes", now.size()));
 }
 
 }  // namespace perfgate::gate

@@ -65,8 +65,8 @@ bool reported_by_benchmark(const model::CaseResult& result, const model::MetricS
 /// Empty: they can be measurements.
 std::string repeated_results(const model::MetricSeries& series);
 
-/// Why stored results cannot be a second measurement, in one clause: processes of theirs have times
-/// of the baseline's, and chance makes that improbable. Empty: they can be.
+/// Why stored results cannot be a second measurement, in one clause: all of their processes have
+/// times of the baseline's, in any order, and chance makes that improbable. Empty: they can be.
 std::string repeated_baseline(const model::MetricSeries& baseline,
                               const model::MetricSeries& measured);
 /// Why `series`, the values of a gated metric of this case or of its baseline, are no measurement,

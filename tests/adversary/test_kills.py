@@ -106,8 +106,8 @@ class Kills(Runs):
                 self.assertIn("worker", errors)  # before there was a plan
             if self.journal_lines() == 0:
                 continue
-            # An error is a result, which is kept; what was not reached is measured.
-            self.run_cases(*options, "--resume", "perfgate-out", code=3 if code == 3 else 0)
+            # An error is a result, which ends a run that is not resumed; what was not reached is measured.
+            self.run_cases(*options, "--resume", "perfgate-out", code=(2, 3) if code == 3 else 0)
             if code != 3:
                 self.assert_everything_is_measured()
         for what, count in sorted(figures.items()):

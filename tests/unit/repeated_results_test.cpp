@@ -145,11 +145,8 @@ TEST(RepeatedBaseline, TheTimesOfAnotherMeasurementAreNotTheSame) {
     std::reverse(other.batches.begin(), other.batches.end());
     EXPECT_NE(repeated_baseline(measured, other), "") << "in another order";
     other.batches[3].samples[1] += 10;
-    EXPECT_TRUE(says(repeated_baseline(measured, other), "4 of 5 processes reported"))
-        << "one is new";
-    EXPECT_TRUE(says(repeated_baseline(rising(4, samples), measured), "4 of 5 processes reported"));
-    for (model::Batch& batch : other.batches) batch.samples[1] += 10;
-    EXPECT_EQ(repeated_baseline(measured, other), "");
+    EXPECT_EQ(repeated_baseline(measured, other), "") << "one is new";
+    EXPECT_EQ(repeated_baseline(rising(4, samples), measured), "") << "one process more";
     EXPECT_EQ(repeated_baseline(stored_means(measured), other), "");
     EXPECT_EQ(repeated_baseline({}, measured), "");
     EXPECT_EQ(repeated_baseline(measured, {}), "");
