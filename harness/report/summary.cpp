@@ -182,12 +182,13 @@ std::string baselines_text(const model::VerdictDocument& document, std::string_v
         for (const model::CaseVerdict& each : suite.cases) {
             std::string text = baseline_text(each);
             if (is_only_counted(each, document.policy) || text.empty()) continue;
-            const bool same = each.baseline_revision == revision && model::names_a_commit(revision);
+            const bool same = each.baseline_revision == revision;
             const bool other_code = same && !each.changed_kernels.empty();
             if (same) {
-                text = fmt::format("{}the same commit, of {:.10}",
-                                   other_code ? "other machine code of " : "",
-                                   each.baseline_recorded_at);
+                text = fmt::format(
+                    "{}the same commit{}, of {:.10}", other_code ? "other machine code of " : "",
+                    model::names_a_commit(revision) ? "" : " with uncommitted changes",
+                    each.baseline_recorded_at);
             }
             std::string& known = texts[each.baseline_recorded_at];
             if (known.empty() || other_code) known = std::move(text);

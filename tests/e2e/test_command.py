@@ -288,8 +288,8 @@ MOCK_WORK_NS=5000 "{program}" push step1 kernels 9 gemm start $step \\
         self.assertEqual("activity/api/2 processes", self.cases()["step"]["metrics"]["syncs"]["method"])
         self.script("app", ranks.format(unset="$([ $rank = 0 ] || echo env -u CUDA_INJECTION64_PATH)", program=PROGRAM))
         self.run_suite(code=3)
-        self.assertEqual({"invalid"}, {metric["verdict"] for case in self.verdicts().values()
-                                       for metric in case["metrics"]})
+        # By its metrics, or as a whole if perfgate saw the process that is not recorded.
+        self.assertEqual({"invalid"}, {case["verdict"] for case in self.verdicts().values()})
 
     # While its recorded run lasts, the program has started another one, without its environment: longer than perfgate
     # takes to look for processes, on a slow machine, too.
