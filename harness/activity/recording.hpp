@@ -28,7 +28,7 @@ struct Recording {
     [[nodiscard]] const std::string& text(StringId id) const { return strings[id]; }
     /// The header's field as text; empty where it is absent.
     [[nodiscard]] const std::string& field(const std::string& key) const;
-    /// Whether the calls that wait, allocate or break a capture were recorded.
+    /// The recording has the calls that wait, allocate or break a capture.
     [[nodiscard]] bool has_calls() const {
         return field("level") == "api" || field("waits") == "1";
     }

@@ -232,7 +232,7 @@ std::vector<PooledMetric> pooled_metrics(const Run& run, const model::SuiteResul
     return all;
 }
 
-/// As many processes as the series has, from these.
+/// Draws the samples of each of the series' processes from these.
 void redraw(const std::vector<model::Batch>& from, std::mt19937_64& random, MetricSeries& series) {
     for (model::Batch& batch : series.batches) batch.samples = from[random() % from.size()].samples;
 }

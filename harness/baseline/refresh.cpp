@@ -434,7 +434,7 @@ Refreshed refresh(const model::Run& run, const model::SuiteResult& suite,
             continue;
         }
         std::size_t acknowledged = 0;
-        // Nothing is kept of values of something else.
+        // Values of something else leave nothing to keep.
         if (old_case &&
             model::difference(old_case.mapped().measured_as, result.measured_as).empty()) {
             const BaselineCase& before = old_case.mapped();

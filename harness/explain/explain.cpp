@@ -254,7 +254,7 @@ std::vector<Figure> moved_most(const Evidence& evidence, const CaseVerdict& verd
     return moved;
 }
 
-/// Of a time that nothing explains: `brief` says why, `rest` the same behind the figures.
+/// Says that nothing explains a time: `brief` says why, `rest` the same behind the figures.
 Cause unexplained(std::vector<Figure> figures, std::string_view brief, std::string_view rest) {
     std::string sentence = fmt::format("unexplained: {}{}", figures_text(figures), rest);
     return {"unexplained", std::move(sentence), std::move(figures),

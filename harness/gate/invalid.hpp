@@ -75,8 +75,8 @@ std::string repeated_baseline(const model::MetricSeries& baseline,
 std::string no_measurement(const model::CaseResult& result, const model::GateRule& gate,
                            const model::MetricSeries& series, bool is_measured);
 
-/// Whether the values are measured, not counted: times and rates always, others if the baseline's
-/// processes differ.
+/// The values are measured, not counted: times and rates always, others if the baseline's processes
+/// differ.
 bool measures(const model::MetricDefinition& definition, const model::MetricSeries* baseline);
 
 }  // namespace perfgate::gate

@@ -128,8 +128,8 @@ Allowance allowance_of(const Comparison& comparison, double baseline, bool rises
 double share_by_abs(const model::MetricDefinition& definition, const model::MetricSeries& baseline,
                     const model::Tolerance& tolerance);
 
-/// Whether no value fails: better is higher, and the tolerance allows a positive baseline to fall
-/// to nothing.
+/// No value fails: better is higher, and the tolerance allows a positive baseline to fall to
+/// nothing.
 bool allows_nothing_left(const Comparison& comparison, double baseline);
 
 /// The change from one value to the other by the comparison's direction and tolerance. A change

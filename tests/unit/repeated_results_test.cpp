@@ -185,18 +185,23 @@ TEST(RepeatedBaseline, MakesStoredResultsInvalidUnlessTheyAreExactOrTheBaselineI
     EXPECT_EQ(judged("cuda", 0.03, later), model::Verdict::pass);
 }
 
+/// A benchmark's value without a unit, with a tolerance of 5 %.
+Pair gated_without_unit(const std::string& name, model::Direction better) {
+    Pair pair;
+    pair.now().command = {"bench"};
+    pair.now().instance = "iteration";
+    pair.now().gates = {{name, {0.05, std::nullopt, 0}, 0}};
+    model::MetricDefinition& metric = pair.run.metric_definitions[name];
+    metric.name = name;
+    metric.unit = "count";
+    metric.direction = better;
+    metric.metric_class = model::MetricClass::exact;
+    return pair;
+}
+
 TEST(RepeatedResults, AValueWithoutAUnitIsMeasuredIfTheBaselinesProcessesDiffer) {
     const auto judged = [&](bool differs_then) {
-        Pair pair;
-        pair.now().command = {"bench"};
-        pair.now().instance = "iteration";
-        pair.now().gates = {{"rate", {0.05, std::nullopt, 0}, 0}};
-        model::MetricDefinition rate;
-        rate.name = "rate";
-        rate.unit = "count";
-        rate.direction = model::Direction::higher;
-        rate.metric_class = model::MetricClass::exact;
-        pair.run.metric_definitions["rate"] = rate;
+        Pair pair = gated_without_unit("rate", model::Direction::higher);
         const std::vector<double> stored{1023456, 1031245.25, 1019870.5, 1027713};
         for (auto* metrics : {&pair.now().metrics, &pair.then().metrics}) {
             model::MetricSeries& series = (*metrics)["rate"] = reported(8, stored);
@@ -213,16 +218,7 @@ TEST(RepeatedResults, AValueWithoutAUnitIsMeasuredIfTheBaselinesProcessesDiffer)
 
 TEST(RepeatedResults, AMeasuredValueWithoutAUnitCanBeTooGood) {
     const auto judged = [&](double step) {
-        Pair pair;
-        pair.now().command = {"bench"};
-        pair.now().instance = "iteration";
-        pair.now().gates = {{"latency", {0.05, std::nullopt, 0}, 0}};
-        model::MetricDefinition latency;
-        latency.name = "latency";
-        latency.unit = "count";
-        latency.direction = model::Direction::lower;
-        latency.metric_class = model::MetricClass::exact;
-        pair.run.metric_definitions["latency"] = latency;
+        Pair pair = gated_without_unit("latency", model::Direction::lower);
         for (auto* metrics : {&pair.now().metrics, &pair.then().metrics}) {
             model::MetricSeries& series = (*metrics)["latency"] = reported(8, {1000});
             series.unit = "count";

@@ -300,7 +300,7 @@ class MatrixRates {
     }
 
     static void* as_pointer(CUdeviceptr address) {
-        // What the driver calls a pointer is an integer.
+        // The driver declares its pointers as integers.
         return reinterpret_cast<void*>(address);
     }
 

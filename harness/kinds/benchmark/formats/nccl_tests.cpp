@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs of nccl-tests print: a line for each rank with its device, one for each size
-// with the values out of place and in place, which are two results, and two that end the output.
+// The programs of nccl-tests print a line for each rank with its device, one for each size with the
+// values out of place and in place, which are two results, and two that end the output.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <re2/re2.h>
